@@ -37,11 +37,8 @@ class Constraint(NamedTuple):
     def drawn(self, lengths: np.ndarray, generator: np.random.Generator) -> np.ndarray:
         """Return the groups, without those that are less confident than a threshold drawn for each sentence.
 
-        So the expectation of any loss over the draws weighs constraints by their confidence. Nothing is drawn
-        where all is certain.
+        So the expectation of any loss over the draws weighs constraints by their confidence.
         """
-        if (self.confidences == CERTAIN).all():
-            return self.groups
         thresholds = np.repeat(generator.random(lengths.size), lengths)  # below 1
         return np.where(self.confidences > thresholds, self.groups, np.int32(UNALIGNED))
 

@@ -35,7 +35,6 @@ from preorder.methods.train import (
     check_members,
     choose_method,
     cross_fit,
-    fixed_options,
     together,
 )
 from preorder.progress import LOGGER, progress
@@ -183,14 +182,12 @@ def _plan(arguments: argparse.Namespace, method: str, initial: Model | None) -> 
     check_trees(method, arguments.trees is not None)
     if arguments.keep_folds:
         check_members("--keep-folds", method)
-    fixed = {}
-    if initial is not None:
-        if arguments.classes is not None:
-            raise UsageError("--classes: with --init the model's word classes are used")
-        fixed = fixed_options(initial, method)
-    settings = method_options.options_of(method, all_options(), vars(arguments), fixed)
-    selection = (arguments.limit, arguments.max_length, arguments.held_out)
-    return TrainingPlan(method, settings, *selection, arguments.members, initial)
+    if initial is not None and arguments.classes is not None:
+        raise UsageError("--classes: with --init the model's word classes are used")
+    given = method_options.given_options(method, all_options(), vars(arguments))
+    for name in ("limit", "max_length", "held_out", "members"):
+        given[name] = getattr(arguments, name)
+    return TrainingPlan.of(method, initial=initial, **given)
 
 
 def _read(arguments: argparse.Namespace, named: tuple[str, Iterator[Sentence]]) -> Bitext:

@@ -43,7 +43,7 @@ class Encoder:
         self._hashes = {layer: Hashes(layer) for layer in layers}
 
     def __call__(self, sentences: Sequence[Sentence]) -> Batch:
-        lengths = np.fromiter(map(len, sentences), np.int64, len(sentences))
+        lengths = lengths_of(sentences)
         starts = np.concatenate(([0], np.cumsum(lengths + 1)))[:-1] + 1
         tokens = np.empty((len(self._hashes), int(lengths.sum()) + len(sentences) + 1), np.uint64)
         for row, (layer, hashes) in zip(tokens, self._hashes.items(), strict=True):
@@ -103,6 +103,11 @@ def _hash(text, begin, end, seed):
     return value ^ (value >> _SHIFT)
 
 
+def lengths_of(sentences: Sequence[Sentence]) -> np.ndarray:
+    """Return the number of tokens of each sentence: int64."""
+    return np.fromiter(map(len, sentences), np.int64, len(sentences))
+
+
 def common_layers(sentences: Iterable[Sentence]) -> list[str]:
     """Return the ``LAYERS`` that every sentence has, in their order."""
     sentences = tuple(sentences)
@@ -114,10 +119,10 @@ def is_layers(value: Any) -> bool:
     return isinstance(value, list) and 0 < len(value) == sum(value.count(name) == 1 for name in LAYERS)
 
 
-def frequent(strings: Iterable[str], max_strings: int | None = None) -> dict[str, int]:
-    """Count the strings that are there ``MIN_COUNT`` times or more; the most frequent first, then by name."""
+def frequent(strings: Iterable[str], max_strings: int | None = None) -> tuple[str, ...]:
+    """Return the strings there ``MIN_COUNT`` times or more, the most frequent first, then by name."""
     counts = ((-count, string) for string, count in Counter(strings).items() if count >= MIN_COUNT)
-    return {string: -count for count, string in sorted(counts)[:max_strings]}
+    return tuple(string for _, string in sorted(counts)[:max_strings])
 
 
 class Vocabulary:
@@ -131,16 +136,9 @@ class Vocabulary:
     @classmethod
     def of(
         cls, sentences: Sequence[Sentence], layers: Sequence[str], max_strings: int | None = None
-    ) -> tuple[Vocabulary, np.ndarray]:
-        """Collect the :func:`frequent` strings of a training text; return how often words were seen, too."""
-        counts = [frequent(_flat(sentences, layer), max_strings) for layer in layers]
-        return cls(dict(zip(layers, counts, strict=True))), np.array([0, *counts[0].values()])
-
-    def frequencies(self, sentences: Sequence[Sentence]) -> np.ndarray:
-        """Return how often each row of the words is seen in a text, 0 for unknown ones: int64."""
-        counts = np.bincount(self(sentences)[0], minlength=self.rows["words"])
-        counts[UNKNOWN] = 0
-        return counts
+    ) -> Vocabulary:
+        """Collect the :func:`frequent` strings of a training text."""
+        return cls({layer: frequent(_flat(sentences, layer), max_strings) for layer in layers})
 
     @classmethod
     def from_state(cls, known: Any) -> Vocabulary:

@@ -91,21 +91,22 @@ def network_of(make: Callable[[], Network], arrays: Arrays) -> Network:
     """Return the network that ``make`` builds, with weights; memory is taken once they are known to fit."""
     with torch.device("meta"):
         network = make()
-    _check_weights(network, arrays)
-    network.to_empty(device="cpu")
-    set_weights(network, arrays)
+    tensors = _tensors(network, arrays)
+    network.to_empty(device="cpu").load_state_dict(tensors)
     return network
 
 
 def set_weights(network: torch.nn.Module, arrays: Arrays) -> None:
     """Put weights into a network, by their names; other arrays are ignored."""
-    _check_weights(network, arrays)
-    network.load_state_dict({name: torch.from_numpy(arrays[name].copy()) for name in network.state_dict()})
+    network.load_state_dict(_tensors(network, arrays))
 
 
-def _check_weights(network: torch.nn.Module, arrays: Arrays) -> None:
+def _tensors(network: torch.nn.Module, arrays: Arrays) -> dict[str, torch.Tensor]:
+    tensors = {}
     for name, value in network.state_dict().items():
-        checked(arrays, name, np.float32, tuple(value.shape), "the model's network")
+        array = checked(arrays, name, np.float32, tuple(value.shape), "the model's network")
+        tensors[name] = torch.from_numpy(array.copy())
+    return tensors
 
 
 def sizes_of(values: dict[str, Any], arrays: Arrays, *names: str) -> list[int]:
@@ -125,12 +126,22 @@ class NetworkLearner(ABC, Generic[Network, Result]):
     With ``__len__``, ``key`` and ``order`` a subclass is a :class:`.loop.Trainable`.
     """
 
-    def __init__(self, network: Network, frequencies: np.ndarray, options: Any) -> None:
-        """Start from a network's weights; the frequencies are those of each row of the words' embeddings."""
+    def __init__(
+        self, make: Callable[[], Network], words: np.ndarray, options: Any, initial: Arrays | None = None
+    ) -> None:
+        """Start from the initial weights, or else those that ``make`` draws by the seed.
+
+        ``words`` are the rows of all training tokens in the words' embeddings.
+        """
+        with torch.random.fork_rng():
+            torch.manual_seed(options.seed)
+            network = make()
+        if initial is not None:
+            set_weights(network, initial)
         self._network = network.to(device()).train()
         self.average = deepcopy(network).eval().requires_grad_(False)
         self._options = options
-        rarity = np.where(frequencies > 0, RARITY / (RARITY + frequencies), 0)
+        rarity = RARITY / (RARITY + np.bincount(words))
         self._rarity = torch.from_numpy(rarity.astype(np.float32)).to(device())
         self._optimizer = torch.optim.AdamW(
             network.parameters(), betas=BETAS, weight_decay=WEIGHT_DECAY, fused=True
@@ -205,13 +216,6 @@ class NetworkLearner(ABC, Generic[Network, Result]):
                 kind: torch.from_numpy(arrays[f"{kind}.{name}"].copy()).to(parameter.device)
                 for kind in ("step", "exp_avg", "exp_avg_sq")
             }
-
-
-def with_first_weights(seed: int, make: Callable[[], Network]) -> Network:
-    """Return the network that ``make`` builds with the random weights of a seed."""
-    with torch.random.fork_rng():
-        torch.manual_seed(seed)
-        return make()
 
 
 def share_of_rate(done: float) -> float:

@@ -80,31 +80,19 @@ def add_options(parser: argparse.ArgumentParser, methods: Mapping[str, type[Any]
         groups[owners].add_argument(_flag(name), help=option.explained, **how)
 
 
-def options_of(
-    method: str,
-    methods: Mapping[str, type[Options]],
-    arguments: Mapping[str, Any],
-    fixed: Mapping[str, Any] | None = None,
-) -> Options:
-    """Return a method's options: from the command line, or else those fixed, or else their defaults."""
+def given_options(
+    method: str, methods: Mapping[str, type[Any]], arguments: Mapping[str, Any]
+) -> dict[str, Any]:
+    """Return a method's options that a command line gives, which must not give those of other methods."""
     for name, option in _all(methods).items():
         if method not in option.defaults and arguments[name] is not None:
             raise UsageError(f"{_flag(name)} is no option of --method {method}")
     values = {field.name: arguments[field.name] for field in fields(methods[method])}
-    given = {name: value for name, value in values.items() if value is not None}
-    return methods[method](**with_fixed(given, fixed or {}))
-
-
-def with_fixed(given: Mapping[str, Any], fixed: Mapping[str, Any]) -> dict[str, Any]:
-    """Return options by name: those given, and those that the model of ``--init`` fixes, if they agree."""
-    for name, value in fixed.items():
-        if given.get(name, value) != value:
-            raise UsageError(f"{_flag(name)} {given[name]}: the model of --init has {value}")
-    return {**given, **fixed}
+    return {name: value for name, value in values.items() if value is not None}
 
 
 def checked_options(options: type[Options], given: Mapping[str, Any]) -> Options:
-    """Return a method's options: those given, which no command line has checked, else the defaults."""
+    """Return a method's options: those given, which are checked, else the defaults."""
     known = _all({"": options})
     bounds = {"seed": (0, MAX_SEED), "threads": (1, MAX_THREADS)}
     values = {

@@ -66,9 +66,6 @@ class RecursiveOptions:
         "how much a node counts in training: nodes: all the same; pairs: by the number of pairs of tokens "
         "that its label puts in order",
     ] = "pairs"
-    inverted_weight: Annotated[
-        float, "factor by which an inverted node counts more in training than a straight one"
-    ] = 1.0
     iterations: IterationsOption = 5
     minibatch: MinibatchOption = 500
     learning_rate: LearningRateOption = 0.002

@@ -21,7 +21,6 @@ from preorder.learning.options import (
     check_choice,
     check_number,
     checked_options,
-    with_fixed,
     without_threads,
 )
 from preorder.methods.base import Preorderer
@@ -69,8 +68,12 @@ class TrainingPlan:
         if unknown:
             raise UsageError(f"{min(unknown)} is no option of method {method}")
         chosen = {name: given.pop(name) for name in names & given.keys()}
-        if given.get("initial") is not None:
-            chosen = with_fixed(chosen, fixed_options(given["initial"], method))
+        if (initial := given.get("initial")) is not None:
+            if initial.preorderer.method != method:
+                raise UsageError(f"--init: the model is of method {initial.preorderer.method}, not {method}")
+            for name, value in initial.preorderer.fixed_options().items():
+                if chosen.setdefault(name, value) != value:
+                    raise UsageError(f"--{name} {chosen[name]}: the model of --init has {value}")
         for name in BOUNDS.keys() & given.keys():
             if name != "held_out" or given[name] is not None:
                 given[name] = check_number(name, given[name], *BOUNDS[name])
@@ -141,13 +144,6 @@ def together(plan: TrainingPlan, models: Sequence[Preorderer], bitext: Bitext) -
     counts = {"lines": len(bitext), "sentences": len(plan.lines(bitext)), "seed": plan.options.seed}
     options = without_threads(plan.options)
     return method_class(plan.method).together(models), counts | {"options": options, "folds": len(models)}
-
-
-def fixed_options(model: Model, method: str) -> dict[str, Any]:
-    """Return the options that a model to begin from fixes, if it is of the method."""
-    if model.preorderer.method != method:
-        raise UsageError(f"--init: the model is of method {model.preorderer.method}, not {method}")
-    return model.preorderer.fixed_options()
 
 
 def hold_out(bitext: Bitext, count: int | None, seed: int) -> tuple[Bitext, Bitext]:

@@ -15,7 +15,7 @@ import yaml
 from preorder.annotate.stanza import LANGUAGE, TREES
 from preorder.cli import build_parser
 from preorder.errors import DataError, UsageError, shown
-from preorder.learning.options import options_of
+from preorder.learning.options import given_options
 from preorder.methods.registry import NEED_TREES, all_options
 from preorder_recipes.configuration import SUBWORD_TRANSFORM, key_and_value
 from preorder_recipes.pipeline.job import PARTS, Job
@@ -131,7 +131,7 @@ def check_preorder_options(job: Job, data: Path, cross_fit: int, options: Sequen
     parser = build_parser()
     commands = (train_preorderer(job, cross_fit, given).command for given in (tuple(options), ()))
     arguments, own = (parser.parse_args(command[1:]) for command in commands)
-    options_of(arguments.method, all_options(), vars(arguments))
+    given_options(arguments.method, all_options(), vars(arguments))
     files = [data / f"{part}.{job.source}.trees" for part in PARTS]
     has_trees = arguments.trees in TREES if "--trees" in options else all(map(Path.exists, files))
     if arguments.method in NEED_TREES and not has_trees:

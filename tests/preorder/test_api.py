@@ -255,7 +255,7 @@ preorder.ribes(["a"], [None]) | DataError | references:1: not a string or a list
 MODEL.picture("a b", "A", [(0, 9)]) | DataError | link 0-9 is out of range
 preorder.nothing | AttributeError | nothing
 preorder.train(ONE, ["0-0"], "rvnn", trees=["(X)"], binarisation="x") | UsageError | ^binarisation: 'x' is
-preorder.train(ONE, ["0-0"], "rvnn", trees=["(X)"], inverted_weight=0) | UsageError | ^inverted_weight: 0
+preorder.train(ONE, ["0-0"], "rvnn", trees=["(X)"], learning_rate=0) | UsageError | ^learning_rate: 0
 preorder.train(ONE, ["0-0"], "neural-btg", ensemble=True) | UsageError | ^ensemble: True is none of
 preorder.LineModel("/nowhere") | DataError | /nowhere/model.json: cannot be read
 preorder.LineModel("en-ja-demo", format="x") | UsageError | format: 'x' is none

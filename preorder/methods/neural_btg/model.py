@@ -20,7 +20,7 @@ from preorder.btg.nbest import ScoredTree
 from preorder.data import NO_LINES, Bitext, Permutation, Sentence
 from preorder.errors import DataError, UsageError
 from preorder.learning.checkpoint import NO_CHECKPOINT, Arrays, Checkpoint, add_prefix, digest, part_with
-from preorder.learning.encode import Vocabulary, common_layers
+from preorder.learning.encode import Vocabulary, common_layers, lengths_of
 from preorder.learning.loop import TrainingStatistics
 from preorder.learning.network import (
     NetworkLearner,
@@ -28,11 +28,9 @@ from preorder.learning.network import (
     device,
     multiplies_bfloat16,
     network_of,
-    set_weights,
     sizes_of,
     torch,
     weights_of,
-    with_first_weights,
 )
 from preorder.learning.options import without_threads
 from preorder.methods.base import Preorderer, permutations
@@ -58,23 +56,14 @@ class Learner(NetworkLearner[Scorer, torch.Tensor]):
         initial: tuple[Vocabulary, Arrays] | None = None,
     ) -> None:
         """Start from the seed's weights, or those of a trained network, with what :func:`learnable` gives."""
-        if initial is None:
-            self.vocabulary, frequencies = Vocabulary.of(sentences, layers)
-        else:
-            self.vocabulary, weights = initial
-            frequencies = self.vocabulary.frequencies(sentences)
-        rows = self.vocabulary.rows
-        scorer = with_first_weights(
-            options.seed, lambda: Scorer(rows, options.hidden, options.depth, options.dropout)
-        )
-        self._initial = ()
-        if initial is not None:
-            set_weights(scorer, weights)
-            self._initial = tuple(weights.values())
-        super().__init__(scorer, frequencies, options)
+        self.vocabulary, weights = initial or (Vocabulary.of(sentences, layers), None)
+        tokens = self.vocabulary(sentences)
+        sizes = self.vocabulary.rows, options.hidden, options.depth, options.dropout
+        super().__init__(lambda: Scorer(*sizes), tokens[0], options, weights)
+        self._initial = () if weights is None else tuple(weights.values())
         self._lengths = lengths_of(sentences)
         self._starts = np.cumsum(self._lengths) - self._lengths
-        self._tokens = torch.from_numpy(self.vocabulary(sentences)).to(device())
+        self._tokens = torch.from_numpy(tokens).to(device())
         self._constraint = constraint
         self._groups = torch.empty(0)  # of this iteration
         is_faster = options.bfloat16 == "auto" and multiplies_bfloat16(device().type)
@@ -234,8 +223,3 @@ class NeuralBTGPreorderer(Preorderer):
             chosen = PerceptronOptions(seed=options.seed, threads=options.threads)
             partner, _ = BTGPreorderer.fit(bitext, chosen, initial=begun and begun.partner)
         return cls(Member(learner.vocabulary, learner.average, partner)), statistics
-
-
-def lengths_of(sentences: Sequence[Sentence]) -> np.ndarray:
-    """Return the number of tokens of each sentence: int64."""
-    return np.fromiter(map(len, sentences), np.int64, len(sentences))

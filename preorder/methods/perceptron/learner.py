@@ -41,6 +41,7 @@ from preorder.methods.perceptron.table import (
     Tables,
     allocate_table,
     by_slot,
+    capacity,
     restored,
     saved,
     set_averages,
@@ -197,8 +198,10 @@ def _first_tables(batch: Batch, initial: Weights | None) -> tuple[Growing, ...]:
             keys = np.concatenate((initial.keys[which], keys[new]))
             spread = np.concatenate((initial.spread[which], spread[new]))
             weights = np.concatenate((initial.rows[which], weights[new]))
-        table = allocate_table(max(FIRST_ROWS, 2 * keys.size), width, keys, spread)
-        table.weights[1 : keys.size + 1] = weights[by_slot(keys, table.slots.size)]
+        room = max(FIRST_ROWS, 2 * keys.size)
+        order = by_slot(keys, capacity(room))
+        table = allocate_table(room, width, keys[order], spread[order])
+        table.weights[1 : keys.size + 1] = weights[order]
         tables.append(table)
     dense = allocate_table(SHAPES, LABELS, np.empty(0, np.uint64), np.empty(0, np.uint8))
     dense.used[0] = SHAPES

@@ -45,7 +45,7 @@ def parse_kbest(
 
     def pieces(tokens: np.ndarray, n: int) -> Iterator[tuple[int, int, list[ScoredTree]]]:
         for begin, end in pairwise(cuts_of(tables, tokens, n).tolist() if n else ()):
-            scores = scores_of(tables, shape, tokens[:, begin : end + 2], end - begin)
+            scores, _ = score_sentence(tables, shape, tokens[:, begin : end + 2], end - begin)
             yield begin, end, kbest(scores, end - begin, context_of(begin, end, n), k)
 
     def search(start: int, n: int) -> list[ScoredTree]:
@@ -53,12 +53,6 @@ def parse_kbest(
 
     with ThreadPoolExecutor(threads) as pool:
         return list(pool.map(search, batch.starts.tolist(), batch.lengths.tolist()))
-
-
-@entry_point
-def scores_of(tables, shape, tokens, n):
-    """Return the scores of a sentence: see :func:`score_sentence`."""
-    return score_sentence(tables, shape, tokens, n)[0]
 
 
 @entry_point

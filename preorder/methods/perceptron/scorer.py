@@ -34,7 +34,7 @@ LL_LR, LL_RL, LR_RR, RL_RR, LL_RR = columns("pair", "Ll&Lr Ll&Rl Lr&Rr Rl&Rr Ll&
 MANY_QUADS = 4096  # looked up at a time, at least
 
 
-@inner
+@entry_point
 def score_sentence(tables, shape, tokens, n):
     """Score a sentence: O(n²) look-ups a layer, and one for each quadruple whose triples are known.
 

@@ -161,7 +161,7 @@ class Growing(NamedTuple):
 
 
 def allocate_table(rows: int, width: int, keys: np.ndarray, spread: np.ndarray) -> Growing:
-    """Return a table with room for that many rows, and rows without weight for some keys."""
+    """Return a table with room for that many rows; the first are those of some keys, in their order."""
     table = Growing(
         np.zeros(capacity(rows), np.uint64),
         np.zeros((rows, width), np.float32),
@@ -170,9 +170,8 @@ def allocate_table(rows: int, width: int, keys: np.ndarray, spread: np.ndarray) 
         np.zeros(rows, np.uint64),
         np.array([keys.size + 1]),
     )
-    order = by_slot(keys, table.slots.size)
-    table.keys[1 : keys.size + 1], table.spread[1 : keys.size + 1] = keys[order], spread[order]
-    insert_all(table.slots, keys[order])
+    table.keys[1 : keys.size + 1], table.spread[1 : keys.size + 1] = keys, spread
+    insert_all(table.slots, keys)
     return table
 
 
@@ -184,8 +183,9 @@ def with_room(table: Growing, more: int) -> Growing:
         return table
     _, weights, spread, changes, keys, _ = table
     del table
-    bigger = allocate_table(max(2 * rows, used + more), width, keys[1:used], spread[1:used])
-    order = by_slot(keys[1:used], bigger.slots.size) + 1
+    room = max(2 * rows, used + more)
+    order = by_slot(keys[1:used], capacity(room)) + 1
+    bigger = allocate_table(room, width, keys[order], spread[order])
     # mode="raise" would copy all rows once more
     np.take(weights, order, 0, bigger.weights[1:used], mode="clip")
     del weights
@@ -218,13 +218,12 @@ BY_ROW = ("weights", "spread", "changes", "keys")
 def saved(table: Growing) -> dict[str, np.ndarray]:
     """Return what :func:`restored` makes the same table of: views of the rows in use."""
     rows = {name: getattr(table, name)[: int(table.used[0])] for name in BY_ROW}
-    return {"slots": table.slots, **rows, "used": table.used, "room": np.array([len(table.weights)])}
+    return {**rows, "room": np.array([len(table.weights)])}
 
 
 def restored(arrays: dict[str, np.ndarray]) -> Growing:
     """Return a table that was :func:`saved`."""
-    room = int(arrays["room"][0])
-    rows = {name: np.zeros((room, *arrays[name].shape[1:]), arrays[name].dtype) for name in BY_ROW}
-    for name, array in rows.items():
-        array[: len(arrays[name])] = arrays[name]
-    return Growing(slots=arrays["slots"].copy(), used=arrays["used"].copy(), **rows)
+    weights, spread, changes, keys = (arrays[name] for name in BY_ROW)
+    table = allocate_table(int(arrays["room"][0]), weights.shape[1], keys[1:], spread[1:])
+    table.weights[: len(weights)], table.changes[: len(weights)] = weights, changes
+    return table

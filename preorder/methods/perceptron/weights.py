@@ -31,14 +31,13 @@ SLOT_BLOCK = 256  # a file says how many keys each block of so many slots has
 class Weights:
     """A model's weights, table by table in the order of ``features.TABLE_NAMES``."""
 
-    slots: tuple[int, ...]  # of each table how many, a power of two
-    keys: tuple[np.ndarray, ...]  # uint64 [rows] each, in the order of their slots; see whole
+    keys: tuple[np.ndarray, ...]  # uint64 [rows] each, in the order of their slots
     rows: tuple[np.ndarray, ...]  # float32 [rows, width] each
     spread: tuple[np.ndarray, ...]  # uint8 [rows] each, as in Table
     shape: np.ndarray  # float32 [SHAPES, LABELS], the dense table
 
     def tables(self) -> Tables:
-        return Tables(*map(_table, self.slots, self.keys, self.rows, self.spread), self.shape)
+        return Tables(*map(_table, self.keys, self.rows, self.spread), self.shape)
 
     @classmethod
     def of(
@@ -51,9 +50,8 @@ class Weights:
         """Return weights in tables just large enough, in the order of their slots."""
         tables = []
         for k, r, s in zip(keys, rows, spread, strict=True):
-            slots = capacity(k.size)
-            order = by_slot(k, slots)
-            tables.append((slots, k[order], r[order], s[order]))
+            order = by_slot(k, capacity(k.size))
+            tables.append((k[order], r[order], s[order]))
         return cls(*zip(*tables, strict=True), shape)
 
     def compact(
@@ -85,8 +83,8 @@ class Weights:
         and only those are kept (``values``): as indices, a byte each, into all that differ (``levels``).
         """
         arrays = {"shape": self.shape}
-        tables = zip(TABLE_NAMES, self.slots, self.keys, self.rows, self.spread, strict=True)
-        for name, slots, keys, rows, spread in tables:
+        for name, keys, rows, spread in zip(TABLE_NAMES, self.keys, self.rows, self.spread, strict=True):
+            slots = capacity(keys.size)
             levels, indices = np.unique(rows[rows != 0], return_inverse=True)
             block, place = np.divmod(keys & np.uint64(slots - 1), np.uint64(SLOT_BLOCK))
             arrays |= {
@@ -115,7 +113,7 @@ def unpack(arrays: dict[str, np.ndarray]) -> Weights:
 
 def _unpack_table(
     arrays: dict[str, np.ndarray], name: str, width: int
-) -> tuple[int, np.ndarray, np.ndarray, np.ndarray]:
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     def part(what: str, dtype: type, size: int | None) -> np.ndarray:
         return checked(arrays, f"{name}.{what}", dtype, (size,), KIND)
 
@@ -127,9 +125,8 @@ def _unpack_table(
     if indices.max(initial=0) >= max(levels.size, 1) or np.abs(levels).max(initial=0) > LARGEST:
         raise DataError(f"not the weights of {KIND}: the levels of {name}")
     spread = part("spread", np.uint8, tags.size) if name in SPREADING else np.zeros(tags.size, np.uint8)
-    # A search for an absent key ends at a free slot; and few keys cannot ask for a large table.
     slots = blocks.size * SLOT_BLOCK
-    if slots.bit_count() != 1 or not 2 * tags.size <= slots <= 4 * capacity(tags.size):
+    if slots != capacity(tags.size):
         raise DataError(f"not the weights of {KIND}: {name} has {tags.size} keys in {slots} slots")
     if blocks.sum() != tags.size or spread.max(initial=0) > MAX_SPREAD:
         raise DataError(f"not the weights of {KIND}: the keys of {name}")
@@ -141,7 +138,7 @@ def _unpack_table(
     keys = tags.astype(np.uint64) << np.uint64(32) | (first_slots + places) | rest
     rows = np.zeros((tags.size, width), np.float32)
     rows.reshape(-1)[is_weight] = levels[indices]
-    return slots, keys, rows, spread
+    return keys, rows, spread
 
 
 def _rounded(rows: np.ndarray) -> np.ndarray:
@@ -163,9 +160,9 @@ def _rest(slots: int) -> tuple[np.uint64, type]:
     return np.uint64(bits), np.uint16 if bits >= 16 else np.uint32
 
 
-def _table(slots: int, keys: np.ndarray, rows: np.ndarray, spread: np.ndarray) -> Table:
+def _table(keys: np.ndarray, rows: np.ndarray, spread: np.ndarray) -> Table:
     table = Table(
-        np.zeros(slots, np.uint64),
+        np.zeros(capacity(keys.size), np.uint64),
         np.concatenate((np.zeros((1, rows.shape[1]), np.float32), rows)),
         np.concatenate((np.zeros(1, np.uint8), spread)),
     )

@@ -13,9 +13,9 @@ import numpy as np
 
 from preorder.data import NO_LINES, Bitext, Permutation, Sentence
 from preorder.data.trees import BINARISATIONS, Binarisation
-from preorder.errors import DataError, NotFiniteError, shown
+from preorder.errors import DataError, NotFiniteError, UsageError, shown
 from preorder.learning.checkpoint import NO_CHECKPOINT, Arrays, Checkpoint, digest
-from preorder.learning.encode import Vocabulary, is_strings
+from preorder.learning.encode import Vocabulary, common_layers, frequent, is_strings
 from preorder.learning.loop import TrainingStatistics
 from preorder.learning.network import (
     NetworkLearner,
@@ -25,31 +25,27 @@ from preorder.learning.network import (
     sizes_of,
     torch,
     weights_of,
-    with_first_weights,
 )
 from preorder.learning.options import without_threads
 from preorder.methods.base import Preorderer, permutations
 from preorder.methods.registry import RecursiveOptions, Weighting
-from preorder.methods.tree_swap.networks import (
-    Contextual,
-    Numbering,
-    Recursive,
-    log_odds,
-    minibatch,
-)
+from preorder.methods.tree_swap.networks import Contextual, Numbering, Recursive, log_odds, minibatch
 from preorder.methods.tree_swap.trees import (
     IN_ORDER,
     KINDS,
     LABEL,
     REVERSED,
     Forest,
-    TrainingData,
+    allowed,
     best_labels,
+    count_pairs,
+    flat_keys,
     forest,
+    kind_of,
     labelled,
     positions,
-    training_data,
 )
+from preorder.progress import LOGGER
 
 STRAIGHT = np.float32(-100)  # log-odds of a node that may not be inverted
 
@@ -58,23 +54,25 @@ class Learner(NetworkLearner[torch.nn.Module, np.ndarray]):
     """A network that learns to label nodes; see :class:`preorder.learning.loop.Trainable`."""
 
     def __init__(
-        self, method: str, network: type[torch.nn.Module], data: TrainingData, options: RecursiveOptions
+        self,
+        method: type[TreeSwapPreorderer],
+        sentences: Sequence[Sentence],
+        trees: Forest,
+        layers: Sequence[str],
+        counts: np.ndarray,
+        options: RecursiveOptions,
     ) -> None:
-        """Start from the first weights that the seed gives; the method's name counts in the :meth:`key`."""
-        self.numbering, frequencies = Numbering.of(
-            data.sentences, data.trees, data.layers, options.vocabulary
-        )
-        sizes = (self.numbering.vocabulary.rows, self.numbering.rows, options.size)
-        first = with_first_weights(
-            options.seed, lambda: network(*sizes, options.dropout, options.category == "on")
-        )
-        super().__init__(first, frequencies, options)
-        self._method, self._counts = method, data.counts
-        self._batch = self.numbering(data.sentences, data.trees)
-        rows = data.trees.rows
-        self._labels, self._weights = np.zeros((2, len(data.trees.nodes)), np.float32)
-        self._labels[rows] = best_labels(data.counts)
-        self._weights[rows] = weights_in_loss(data.counts, options.weighting, options.inverted_weight)
+        """Take sentences and their trees, the layers to read, and the counts of :func:`count_pairs`."""
+        vocabulary = Vocabulary.of(sentences, layers, options.vocabulary)
+        self.numbering = Numbering(vocabulary, frequent(filter(None, trees.categories)))
+        self._batch = self.numbering(sentences, trees)
+        sizes = self.numbering.vocabulary.rows, self.numbering.rows, options.size
+        how = options.dropout, options.category == "on"
+        super().__init__(lambda: method.network(*sizes, *how), self._batch.tokens[0], options)
+        self._method, self._counts = method.method, counts
+        self._labels, self._weights = np.zeros((2, len(trees.nodes)), np.float32)
+        self._labels[trees.rows] = best_labels(counts)
+        self._weights[trees.rows] = weights_in_loss(counts, options.weighting)
 
     def __len__(self) -> int:
         return int((self._batch.trees.lengths > 1).sum())
@@ -114,17 +112,12 @@ class Learner(NetworkLearner[torch.nn.Module, np.ndarray]):
         return {"loss": loss / max(weight, 1e-9), "errors": int(errors)}
 
 
-def weights_in_loss(counts: np.ndarray, weighting: Weighting, inverted: float) -> np.ndarray:
+def weights_in_loss(counts: np.ndarray, weighting: Weighting) -> np.ndarray:
     """Return the weight of each node in the loss: 0 where it decides about no pair of aligned tokens.
 
-    With ``pairs`` it is how many more pairs the right label puts in order than the wrong one; else 1. Nodes
-    that are best inverted have it times ``inverted``.
+    With ``pairs`` it is how many more pairs the right label puts in order than the wrong one; else 1.
     """
-    if weighting == "pairs":
-        weights = np.abs(counts[:, REVERSED] - counts[:, IN_ORDER])
-    else:
-        weights = counts.any(axis=1)
-    return weights * np.where(best_labels(counts), inverted, 1.0)
+    return np.abs(counts[:, REVERSED] - counts[:, IN_ORDER]) if weighting == "pairs" else counts.any(axis=1)
 
 
 class TreeSwapPreorderer(Preorderer):
@@ -198,11 +191,27 @@ class TreeSwapPreorderer(Preorderer):
         checkpoint: Checkpoint = NO_CHECKPOINT,
     ) -> tuple[TreeSwapPreorderer, dict[str, Any]]:
         """Learn by tags, trees, and classes if all sentences have them; the same model on one machine."""
-        data = training_data(bitext, held_out, options.binarisation)
-        learner = Learner(cls.method, cls.network, data, options)
-        progress = learner.train(held_out, checkpoint)
-        statistics = {"options": without_threads(options), **data.statistics, **progress}
-        return cls(data.kind, options.binarisation, learner.numbering, learner.average), statistics
+        lines = (*bitext.sentences, *held_out.sentences)
+        kind = kind_of(lines)
+        trees = forest(bitext.sentences, options.binarisation)
+        counts = count_pairs(trees, flat_keys(bitext))
+        if not counts.any():
+            raise UsageError("no node of the trees has an aligned token in both of its children")
+        aligned, everything = allowed(trees, bitext), allowed(trees, bitext, every=True)
+        LOGGER.info(
+            f"the best order that the trees allow has a tau_nakagawa of {aligned:.4f} over aligned tokens, "
+            f"{everything:.4f} over all"
+        )
+        learner = Learner(cls, bitext.sentences, trees, common_layers(lines), counts, options)
+        statistics = {
+            "options": without_threads(options),
+            "nodes": int(counts.any(axis=1).sum()),
+            "inverted": int(best_labels(counts).sum()),
+            "allowed_aligned": aligned,
+            "allowed_all": everything,
+            **learner.train(held_out, checkpoint),
+        }
+        return cls(kind, options.binarisation, learner.numbering, learner.average), statistics
 
 
 class RvNNPreorderer(TreeSwapPreorderer):

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from preorder.data import Sentence
-from preorder.learning.encode import UNKNOWN, WIDTHS, Vocabulary, frequent
+from preorder.learning.encode import UNKNOWN, WIDTHS, Vocabulary
 from preorder.learning.network import device, equally_long, torch, torch_threads
 from preorder.methods.tree_swap.trees import ROOT, Forest, Relations, relations_of
 
@@ -51,13 +51,6 @@ class Numbering:
         self.vocabulary = vocabulary
         self.categories = tuple(categories)
         self._row_of = {category: row for row, category in enumerate(categories, 1)}
-
-    @classmethod
-    def of(
-        cls, sentences: Sequence[Sentence], trees: Forest, layers: Sequence[str], max_strings: int
-    ) -> tuple[Numbering, np.ndarray]:
-        vocabulary, frequencies = Vocabulary.of(sentences, layers, max_strings)
-        return cls(vocabulary, tuple(frequent(filter(None, trees.categories)))), frequencies
 
     @property
     def rows(self) -> int:

@@ -21,9 +21,8 @@ from preorder.compiled import entry_point
 from preorder.data import Alignment, Bitext, Sentence
 from preorder.data.trees import Binarisation
 from preorder.errors import UsageError
-from preorder.learning.encode import common_layers
+from preorder.learning.encode import lengths_of
 from preorder.metrics.orders import mean_scores, order_statistics
-from preorder.progress import LOGGER
 from preorder.syntax.binary import binary_branches
 
 LABEL = 3  # the field of a node that holds its label: 0 straight, 1 inverted
@@ -58,7 +57,7 @@ class Forest(NamedTuple):
 
 def forest(sentences: Sequence[Sentence], how: Binarisation) -> Forest:
     """Make the trees of sentences binary; some 30 µs a sentence of nine tokens."""
-    lengths = np.fromiter(map(len, sentences), np.int64, len(sentences))
+    lengths = lengths_of(sentences)
     categories: list[str] = []
     fields = np.fromiter(_fields(sentences, how, categories), np.int32, NODE_FIELDS * int(lengths.sum()))
     flat = np.fromiter((sentence.tree.is_flat for sentence in sentences), bool, len(sentences))
@@ -195,39 +194,6 @@ def allowed(trees: Forest, bitext: Bitext, every: bool = False) -> float:
 
 
 KINDS = ("constituency", "dependency")  # of syntax trees: attributes of a Sentence
-
-
-class TrainingData(NamedTuple):
-    """Sentences with trees, and which labels their alignments ask for."""
-
-    sentences: Sequence[Sentence]
-    trees: Forest
-    kind: str  # of the trees, one of the KINDS
-    layers: list[str]  # of tokens, those that all sentences have, held-out ones too
-    counts: np.ndarray  # of count_pairs
-    statistics: dict[str, float]  # for model.json
-
-
-def training_data(bitext: Bitext, held_out: Bitext, how: Binarisation) -> TrainingData:
-    """Collect the training data and its statistics, and log how good an order the trees allow."""
-    lines = (*bitext.sentences, *held_out.sentences)
-    kind = kind_of(lines)
-    trees = forest(bitext.sentences, how)
-    counts = count_pairs(trees, flat_keys(bitext))
-    if not counts.any():
-        raise UsageError("no node of the trees has an aligned token in both of its children")
-    aligned, everything = allowed(trees, bitext), allowed(trees, bitext, every=True)
-    LOGGER.info(
-        f"the best order that the trees allow has a tau_nakagawa of {aligned:.4f} over aligned tokens, "
-        f"{everything:.4f} over all"
-    )
-    statistics = {
-        "nodes": int(counts.any(axis=1).sum()),
-        "inverted": int(best_labels(counts).sum()),
-        "allowed_aligned": aligned,
-        "allowed_all": everything,
-    }
-    return TrainingData(bitext.sentences, trees, kind, common_layers(lines), counts, statistics)
 
 
 def kind_of(sentences: Sequence[Sentence]) -> str:

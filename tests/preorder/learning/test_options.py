@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from preorder.errors import UsageError
-from preorder.learning.options import add_options, checked_options, options_of, with_fixed
+from preorder.learning.options import add_options, checked_options, given_options
 
 
 @dataclass(frozen=True)
@@ -37,10 +37,10 @@ def parsed(*arguments, methods=BOTH):
 
 def test_given_and_defaults():
     arguments, _ = parsed()
-    assert options_of("one", BOTH, vars(arguments)) == One()
-    assert options_of("two", BOTH, vars(arguments)) == Two()
+    assert given_options("one", BOTH, vars(arguments)) == {"seed": 1}
     arguments, _ = parsed("--passes", "3", "--step-size", "1e-3", "--share", "0", "--seed", "5")
-    assert options_of("one", BOTH, vars(arguments)) == One(3, 1e-3, 0, 5)
+    given = {"passes": 3, "step_size": 1e-3, "share": 0, "seed": 5}
+    assert given_options("one", BOTH, vars(arguments)) == given
 
 
 def test_help_names_owners_and_defaults():
@@ -76,12 +76,6 @@ def test_values_of_numpy_become_those_of_python():
     assert type(checked_options(Two, {"kind": np.str_("a")}).kind) is str
 
 
-def test_options_that_a_model_fixes():
-    assert with_fixed({"depth": 2}, {"hidden": 8, "depth": 2}) == {"hidden": 8, "depth": 2}
-    with pytest.raises(UsageError, match=r"^--hidden-size 9: the model of --init has 8$"):
-        with_fixed({"hidden_size": 9}, {"hidden_size": 8})
-
-
 def test_option_of_another_method():
     with pytest.raises(UsageError, match="--kind is no option of --method one"):
-        options_of("one", BOTH, vars(parsed("--kind", "a")[0]))
+        given_options("one", BOTH, vars(parsed("--kind", "a")[0]))

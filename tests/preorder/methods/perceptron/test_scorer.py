@@ -16,8 +16,8 @@ from preorder.methods.perceptron.difference import (
     count_difference,
 )
 from preorder.methods.perceptron.features import TABLE_NAMES
-from preorder.methods.perceptron.parse import parse, parse_kbest, scores_of
-from preorder.methods.perceptron.scorer import shape_scores
+from preorder.methods.perceptron.parse import parse, parse_kbest
+from preorder.methods.perceptron.scorer import score_sentence, shape_scores
 from tests.support import naive_perceptron as naive
 from tests.support.brute_force import by_scores, order, tree_of
 from tests.support.brute_force import trees as all_trees
@@ -30,7 +30,7 @@ CASES = [(n, layers, seed) for n in range(2, 7) for layers in (1, 3) for seed in
 def test_scores_equal_naive_templates(n, layers, seed):
     tokens, reference, _ = model(n, layers, seed)
     tables = reference.weights().tables()
-    score = by_scores(scores_of(tables, shape_scores(tables.shape, n), tokens, n))
+    score = by_scores(score_sentence(tables, shape_scores(tables.shape, n), tokens, n)[0])
     ends = range(2, n + 1) if n < 8 else (2, n // 2, n)
     for end in ends:
         for begin in range(end - 1):

@@ -138,9 +138,7 @@ def test_the_seed_counts_and_random_numbers_of_others_do_not(method):
 @pytest.mark.parametrize("method", METHODS)
 def test_options_of_the_network(method):
     with_category, _ = trained(method, iterations=1)
-    without, statistics = trained(
-        method, iterations=1, category="off", weighting="pairs", inverted_weight=2.0, vocabulary=2
-    )
+    without, statistics = trained(method, iterations=1, category="off", vocabulary=2)
     assert len(without.state()[1]) < len(with_category.state()[1])
     assert [len(k) for k in without.state()[0]["vocabulary"].values()] == [2, 2]
     again = type(without).from_state(*without.state())
@@ -150,9 +148,8 @@ def test_options_of_the_network(method):
 
 def test_weights_of_nodes():
     counts = np.array([[3, 1, 0], [1, 3, 0], [0, 4, 0], [2, 2, 0], [0, 0, 1], [0, 0, 0]])
-    assert weights_in_loss(counts, "nodes", 1.0).tolist() == [1, 1, 1, 1, 1, 0]
-    assert weights_in_loss(counts, "nodes", 2.0).tolist() == [1, 2, 2, 1, 1, 0]
-    assert weights_in_loss(counts, "pairs", 2.0).tolist() == [2, 4, 8, 0, 0, 0]
+    assert weights_in_loss(counts, "nodes").tolist() == [1, 1, 1, 1, 1, 0]
+    assert weights_in_loss(counts, "pairs").tolist() == [2, 2, 4, 0, 0, 0]
 
 
 @pytest.mark.parametrize(
