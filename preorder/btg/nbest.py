@@ -3,7 +3,7 @@
 Sentences of more than ``EXACT`` tokens are cut into pieces, which straight nodes join in the source's order.
 
 An *item* is a span in a context; its *entries* are its distinct orders, best first, found only when someone
-asks for the next; its *candidates* wait in a heap, each a split, a label, and an entry of either child. Of
+asks for the next; its *candidates* wait, each a split, a label, and an entry of either child. Of
 the trees of one order the best comes first; those that follow are dropped. So no order is lost that is part
 of the k best of the whole. Orders are told apart by hashes of 64 bits.
 
@@ -41,7 +41,7 @@ ITEM = np.dtype(
         ("last", np.int32),
         ("fresh", np.int32),  # where the scores of its fresh candidates begin, label by label
         ("best", np.int32),  # which of these is the best, or NONE
-        ("waiting", np.int32),  # the best other candidate, root of a pairing heap (Fredman et al. 1986)
+        ("waiting", np.int32),  # the best other candidate
         ("taken", np.int32),  # candidate
     ]
 )
@@ -69,8 +69,7 @@ CANDIDATE = np.dtype(
         ("label", np.int32),
         ("left", np.int32),  # entries of the children; UNKNOWN where it is fresh: the first
         ("right", np.int32),
-        ("below", np.int32),  # candidates in the heap
-        ("beside", np.int32),
+        ("next", np.int32),  # candidate of the item that waits, not a better one
     ]
 )
 
@@ -230,7 +229,7 @@ def _take(item, begin, end, fresh, candidates, used):
     item.state = TAKEN
     own = fresh[item.fresh : item.fresh + LABELS * (end - begin - 1)]
     if item.best == NONE or (item.waiting != NONE and candidates[item.waiting].score > own[item.best]):
-        item.taken, item.waiting = item.waiting, _without_first(candidates, item.waiting)
+        item.taken, item.waiting = item.waiting, candidates[item.waiting].next
         return used
     item.taken, taken = used, candidates[used]
     taken.score = taken.best = own[item.best]
@@ -248,39 +247,14 @@ def _add(item, taken, i, j, entries, candidates, used):
     new = candidates[used]
     new.best, new.split, new.label, new.left, new.right = taken.best, taken.split, taken.label, i, j
     new.score = taken.best + entries[i].loss + entries[j].loss
-    new.below = new.beside = NONE
-    item.waiting = _joined(candidates, item.waiting, used)
+    better, new.next = NONE, item.waiting
+    while new.next != NONE and candidates[new.next].score >= new.score:
+        better, new.next = new.next, candidates[new.next].next
+    if better == NONE:
+        item.waiting = used
+    else:
+        candidates[better].next = used
     return used + 1
-
-
-@inner
-def _joined(candidates, one, other):
-    """Return the root of the two heaps in one: the better candidate, of equal ones the earlier."""
-    if one == NONE:
-        return other
-    difference = candidates[other].score - candidates[one].score
-    if difference > 0 or (difference == 0 and other < one):
-        one, other = other, one
-    candidates[other].beside, candidates[one].below = candidates[one].below, other
-    return one
-
-
-@inner
-def _without_first(candidates, first):
-    pairs, one = NONE, candidates[first].below
-    while one != NONE:
-        other = candidates[one].beside
-        following = NONE if other == NONE else candidates[other].beside
-        if other != NONE:
-            one = _joined(candidates, one, other)
-        candidates[one].beside = pairs
-        pairs, one = one, following
-    root = NONE
-    while pairs != NONE:
-        following = candidates[pairs].beside
-        root = _joined(candidates, root, pairs)
-        pairs = following
-    return root
 
 
 @inner

@@ -39,17 +39,13 @@ from preorder.methods.perceptron.table import (
     Growing,
     Table,
     Tables,
-    allocate_table,
     by_slot,
     capacity,
     restored,
-    saved,
-    set_averages,
-    set_changes,
     spread_of,
     with_room,
 )
-from preorder.methods.perceptron.training import learn, max_new_rows, training_batch, work_queue
+from preorder.methods.perceptron.training import QUEUE, learn, max_new_rows, training_batch
 from preorder.methods.perceptron.weights import Weights
 from preorder.methods.registry import PerceptronOptions
 
@@ -109,14 +105,14 @@ class Learner:
         """Learn from some sentences in a pool's threads; return how many had a loss, and how many changes."""
         if self._is_averaged:
             for table in self._tables:
-                set_changes(table, self._time())
+                table.set_changes(self._time())
         self._is_averaged = False
         batch = training_batch(chosen, self._text, self._groups, self._seen, self._options)
         done = 0
         while done < chosen.size:
             self._make_room(max_new_rows(batch, done))
             weights = self._with_rows([table.weights for table in self._tables])
-            run = partial(learn, work_queue(), self._tables, weights, batch)
+            run = partial(learn, np.zeros(QUEUE, np.int64), self._tables, weights, batch)
             done = min(pool.map(run, [done] * self._options.threads))
         self._seen += chosen.size
         return int(batch.wrong.sum()), int(batch.updates.sum())
@@ -163,14 +159,14 @@ class Learner:
     def _set_averages(self) -> None:
         if not self._is_averaged:
             for table in self._tables:
-                set_averages(table, self._time())
+                table.set_averages(self._time())
         self._is_averaged = True
 
     def state(self) -> Arrays:
         self._set_averages()
         arrays = {"seen": np.array([self._seen])}
         for name, table in zip((*TABLE_NAMES, "shape"), self._tables, strict=True):
-            arrays |= add_prefix(f"{name}.", saved(table))
+            arrays |= add_prefix(f"{name}.", table.saved())
         return arrays
 
     def restore(self, arrays: Arrays) -> None:
@@ -200,10 +196,10 @@ def _first_tables(batch: Batch, initial: Weights | None) -> tuple[Growing, ...]:
             weights = np.concatenate((initial.rows[which], weights[new]))
         room = max(FIRST_ROWS, 2 * keys.size)
         order = by_slot(keys, capacity(room))
-        table = allocate_table(room, width, keys[order], spread[order])
+        table = Growing.of(room, width, keys[order], spread[order])
         table.weights[1 : keys.size + 1] = weights[order]
         tables.append(table)
-    dense = allocate_table(SHAPES, LABELS, np.empty(0, np.uint64), np.empty(0, np.uint8))
+    dense = Growing.of(SHAPES, LABELS, np.empty(0, np.uint64), np.empty(0, np.uint8))
     dense.used[0] = SHAPES
     if initial is not None:
         dense.weights[:] = initial.shape

@@ -72,30 +72,15 @@ def _score_boundaries(tables, tokens, n, keys, rows):
 
     That is begin, end and pivot (by the context), float32 ``[boundary, lane]``; split, ``[boundary, label]``;
     and the spread of the keys near each token and boundary, uint8 ``[layer, {token, boundary}, index]``.
+    ``tokens[layer, i]`` is the hash of token i - 1.
     """
     begin, end = np.zeros((n + 2, LANES), np.float32), np.zeros((n + 2, LANES), np.float32)
     pivot, split = np.zeros((n + 2, LANES), np.float32), np.zeros((n + 2, LABELS), np.float32)
-    token, adjacent, trigram = tables.token, tables.adjacent, tables.trigram
-    spread = np.empty((tokens.shape[0], 2, n + 2), np.uint8)
-    _add_tokens(
-        token.slots, token.weights, token.spread, tokens, n, keys, rows, begin, end, split, pivot, spread
-    )
-    _add_adjacent(
-        adjacent.slots, adjacent.weights, adjacent.spread, tokens, n, keys, rows, begin, end, split, spread
-    )
-    _add_trigrams(trigram.slots, trigram.weights, tokens, n, keys, rows, split)
-    return begin, end, pivot, split, spread
+    layers = tokens.shape[0]
+    spread = np.empty((layers, 2, n + 2), np.uint8)
 
-
-@inner
-def _add_tokens(slots, weights, spreads, tokens, n, keys, rows, begin, end, split, pivot, spread):
-    """Add the templates of one token, i - 1; ``tokens[layer, i]`` is its hash."""
-    layers, count = tokens.shape[0], 0
-    for layer in range(layers):
-        for i in range(n + 2):
-            keys[count] = M1 * tokens[layer, i]
-            count += 1
-    find_all(slots, weights, keys, count, rows)
+    weights, spreads = tables.token.weights, tables.token.spread
+    _find_runs(tables.token.slots, weights, tokens, 1, keys, rows)
     for layer in range(layers):
         first = layer * (n + 2)
         for i in range(1, n + 1):
@@ -116,15 +101,8 @@ def _add_tokens(slots, weights, spreads, tokens, n, keys, rows, begin, end, spli
             begin[0, lane] += weights[rows[first], LL_BEFORE + lane % LABELS]
             end[n, lane] += weights[rows[first + n + 1], RR_AFTER + lane % LABELS]
 
-
-@inner
-def _add_adjacent(slots, weights, spreads, tokens, n, keys, rows, begin, end, split, spread):
-    layers, count = tokens.shape[0], 0
-    for layer in range(layers):
-        for i in range(n + 1):
-            keys[count] = M1 * tokens[layer, i] + M2 * tokens[layer, i + 1]
-            count += 1
-    find_all(slots, weights, keys, count, rows)
+    weights, spreads = tables.adjacent.weights, tables.adjacent.spread
+    _find_runs(tables.adjacent.slots, weights, tokens, 2, keys, rows)
     for layer in range(layers):
         for i in range(n + 1):
             row = rows[layer * (n + 1) + i]
@@ -135,21 +113,29 @@ def _add_adjacent(slots, weights, spreads, tokens, n, keys, rows, begin, end, sp
                 begin[i, lane] += weights[row, BEGIN + lane % LABELS]
                 end[i, lane] += weights[row, END + lane % LABELS]
 
-
-@inner
-def _add_trigrams(slots, weights, tokens, n, keys, rows, split):
-    layers, count = tokens.shape[0], 0
-    for layer in range(layers):
-        for i in range(n):
-            keys[count] = M1 * tokens[layer, i] + M2 * tokens[layer, i + 1] + M3 * tokens[layer, i + 2]
-            count += 1
-    find_all(slots, weights, keys, count, rows)
+    weights = tables.trigram.weights
+    _find_runs(tables.trigram.slots, weights, tokens, 3, keys, rows)
     for layer in range(layers):
         for i in range(n):
             row = rows[layer * n + i]
             for label in range(LABELS):
                 split[i + 1, label] += weights[row, BEFORE_PIVOT + label]
                 split[i, label] += weights[row, AFTER_PIVOT + label]
+    return begin, end, pivot, split, spread
+
+
+@inner
+def _find_runs(slots, weights, tokens, length, keys, rows):
+    """Find the rows of all runs of so many tokens, layer by layer."""
+    count = 0
+    for layer in range(tokens.shape[0]):
+        for i in range(tokens.shape[1] + 1 - length):
+            key = np.uint64(0)
+            for k in range(length):
+                key += MULTIPLIERS[k] * tokens[layer, i + k]
+            keys[count] = key
+            count += 1
+    find_all(slots, weights, keys, count, rows)
 
 
 @inner

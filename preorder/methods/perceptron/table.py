@@ -144,35 +144,54 @@ def insert_all(slots, keys):
 
 AVERAGE_EXPONENT = 4  # the average gives all weights up to time t a share of t to this power
 
+BY_ROW = ("weights", "spread", "changes", "keys")
+
 
 class Growing(NamedTuple):
-    """A table that learns: weights, and their average over time.
+    """A table that learns: weights, and their average over time, which is in passes over the corpus.
 
-    It is ``weights - changes / importance(now)``, where a change counts by the importance of its time.
-    Between iterations it stands in the place of the changes: see :func:`set_averages`.
+    It is ``weights - changes / time ** AVERAGE_EXPONENT``, where a change counts by that power of its time.
+    Between iterations it stands in the place of the changes: see :meth:`set_averages`.
     """
 
     slots: np.ndarray  # this one and the next two: as in Table
     weights: np.ndarray
     spread: np.ndarray
-    changes: np.ndarray  # float32, of each weight the sum of its (change · importance(time)), or its average
+    changes: np.ndarray  # float32, of each weight the sum of its changes, as they count, or its average
     keys: np.ndarray  # uint64, the key of each row
     used: np.ndarray  # int64 [1], rows in use, row 0 included
 
+    @classmethod
+    def of(cls, rows: int, width: int, keys: np.ndarray, spread: np.ndarray) -> Growing:
+        """Return a table with room for that many rows; the first are those of some keys, in their order."""
+        table = cls(
+            np.zeros(capacity(rows), np.uint64),
+            np.zeros((rows, width), np.float32),
+            np.zeros(rows, np.uint8),
+            np.zeros((rows, width), np.float32),
+            np.zeros(rows, np.uint64),
+            np.array([keys.size + 1]),
+        )
+        table.keys[1 : keys.size + 1], table.spread[1 : keys.size + 1] = keys, spread
+        insert_all(table.slots, keys)
+        return table
 
-def allocate_table(rows: int, width: int, keys: np.ndarray, spread: np.ndarray) -> Growing:
-    """Return a table with room for that many rows; the first are those of some keys, in their order."""
-    table = Growing(
-        np.zeros(capacity(rows), np.uint64),
-        np.zeros((rows, width), np.float32),
-        np.zeros(rows, np.uint8),
-        np.zeros((rows, width), np.float32),
-        np.zeros(rows, np.uint64),
-        np.array([keys.size + 1]),
-    )
-    table.keys[1 : keys.size + 1], table.spread[1 : keys.size + 1] = keys, spread
-    insert_all(table.slots, keys)
-    return table
+    def set_averages(self, time: float) -> None:
+        """Put the average over the time so far, above 0, in the place of the changes."""
+        used = slice(int(self.used[0]))
+        self.changes[used] /= -np.float32(time**AVERAGE_EXPONENT)
+        self.changes[used] += self.weights[used]
+
+    def set_changes(self, time: float) -> None:
+        """Undo :meth:`set_averages`, but for rounding, to learn more."""
+        used = slice(int(self.used[0]))
+        self.changes[used] -= self.weights[used]
+        self.changes[used] *= -np.float32(time**AVERAGE_EXPONENT)
+
+    def saved(self) -> dict[str, np.ndarray]:
+        """Return what :func:`restored` makes the same table of: views of the rows in use."""
+        rows = {name: getattr(self, name)[: int(self.used[0])] for name in BY_ROW}
+        return {**rows, "room": np.array([len(self.weights)])}
 
 
 def with_room(table: Growing, more: int) -> Growing:
@@ -185,7 +204,7 @@ def with_room(table: Growing, more: int) -> Growing:
     del table
     room = max(2 * rows, used + more)
     order = by_slot(keys[1:used], capacity(room)) + 1
-    bigger = allocate_table(room, width, keys[order], spread[order])
+    bigger = Growing.of(room, width, keys[order], spread[order])
     # mode="raise" would copy all rows once more
     np.take(weights, order, 0, bigger.weights[1:used], mode="clip")
     del weights
@@ -193,37 +212,9 @@ def with_room(table: Growing, more: int) -> Growing:
     return bigger
 
 
-def importance(time: float) -> np.float32:
-    """Return how much the average gives to all weights up to a time, which is in passes over the corpus."""
-    return np.float32(time**AVERAGE_EXPONENT)
-
-
-def set_averages(table: Growing, time: float) -> None:
-    """Put the average over the time so far, above 0, in the place of the changes."""
-    used = slice(int(table.used[0]))
-    table.changes[used] /= -importance(time)
-    table.changes[used] += table.weights[used]
-
-
-def set_changes(table: Growing, time: float) -> None:
-    """Undo :func:`set_averages`, but for rounding, to learn more."""
-    used = slice(int(table.used[0]))
-    table.changes[used] -= table.weights[used]
-    table.changes[used] *= -importance(time)
-
-
-BY_ROW = ("weights", "spread", "changes", "keys")
-
-
-def saved(table: Growing) -> dict[str, np.ndarray]:
-    """Return what :func:`restored` makes the same table of: views of the rows in use."""
-    rows = {name: getattr(table, name)[: int(table.used[0])] for name in BY_ROW}
-    return {**rows, "room": np.array([len(table.weights)])}
-
-
 def restored(arrays: dict[str, np.ndarray]) -> Growing:
-    """Return a table that was :func:`saved`."""
+    """Return a table that was :meth:`Growing.saved`."""
     weights, spread, changes, keys = (arrays[name] for name in BY_ROW)
-    table = allocate_table(int(arrays["room"][0]), weights.shape[1], keys[1:], spread[1:])
+    table = Growing.of(int(arrays["room"][0]), weights.shape[1], keys[1:], spread[1:])
     table.weights[: len(weights)], table.changes[: len(weights)] = weights, changes
     return table

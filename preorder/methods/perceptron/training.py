@@ -182,17 +182,13 @@ def _update(table, which, batch, begin, end, rows):
             changes[rows[i - first], column[i]] += change[i] * before
 
 
-DRAWN, DONE, STOPPED = 0, 8, 16
-"""Indices of the counts, on cache lines of their own: tasks drawn, tasks done, reasons to wait no longer."""
+DRAWN, DONE, STOPPED, QUEUE = 0, 8, 16, 24
+"""Indices of counts, on cache lines of their own: tasks drawn, tasks done, reasons to wait no longer; and the
+size of a queue, int64, of which no task is drawn where all are 0."""
 
 _MAX_LOOKS = 200  # at a count, before the processor is left to others
 
 _yield_processor = types.ExternalFunction("sched_yield", types.int32())
-
-
-def work_queue() -> np.ndarray:
-    """Return a queue of which no task is drawn yet: int64 counts that all threads share."""
-    return np.zeros(3 * DONE, np.int64)
 
 
 @intrinsic

@@ -37,7 +37,13 @@ class Weights:
     shape: np.ndarray  # float32 [SHAPES, LABELS], the dense table
 
     def tables(self) -> Tables:
-        return Tables(*map(_table, self.keys, self.rows, self.spread), self.shape)
+        tables = []
+        for keys, rows, spread in zip(self.keys, self.rows, self.spread, strict=True):
+            slots = np.zeros(capacity(keys.size), np.uint64)
+            insert_all(slots, keys)
+            rows = np.concatenate((np.zeros((1, rows.shape[1]), np.float32), rows))
+            tables.append(Table(slots, rows, np.concatenate((np.zeros(1, np.uint8), spread))))
+        return Tables(*tables, self.shape)
 
     @classmethod
     def of(
@@ -158,13 +164,3 @@ def _rest(slots: int) -> tuple[np.uint64, type]:
     """Return how many bits of a key say which slot it has, and the type of the rest of its lower half."""
     bits = slots.bit_length() - 1
     return np.uint64(bits), np.uint16 if bits >= 16 else np.uint32
-
-
-def _table(keys: np.ndarray, rows: np.ndarray, spread: np.ndarray) -> Table:
-    table = Table(
-        np.zeros(capacity(keys.size), np.uint64),
-        np.concatenate((np.zeros((1, rows.shape[1]), np.float32), rows)),
-        np.concatenate((np.zeros(1, np.uint8), spread)),
-    )
-    insert_all(table.slots, keys)
-    return table
