@@ -67,9 +67,7 @@ class _Kept:
 
     def __init__(self, function: Callable[..., Any]) -> None:
         self._function = function
-        package = function.__module__.partition(".")[0]
-        has_file = getattr(sys.modules[package], "__file__", None)  # a namespace package has none
-        self._package = package if has_file else function.__module__
+        self._package = function.__module__.partition(".")[0]
         self._state = _state(self._package)
 
     def _path(self, signature: Any, codegen: Any) -> Path:

@@ -43,28 +43,19 @@ class HeldOutLines:
 class Trainable(Protocol):
     """What learns. The same data, options and iterations leave it in the same state, to the last bit.
 
-    Its length is the number of sentences, its ``key`` the digest of data and options.
+    Its length is the number of sentences, its ``key`` the digest of data and options. ``learn`` learns from
+    every sentence once and returns statistics, among them ``errors``: training ends at 0. Iterations count
+    from 1; random numbers depend on this and the seed alone. It calls ``advance`` with the number of
+    sentences done since the last call. ``order`` goes by the model as it is now. Later learning may change
+    the arrays of ``model`` and of ``state``, which is all that further iterations depend on.
     """
 
     def __len__(self) -> int: ...
     def key(self) -> str: ...
-
-    def learn(self, iteration: int, advance: Callable[[int], Any]) -> TrainingStatistics:
-        """Learn from every sentence once; return statistics, among them ``errors``: training ends at 0.
-
-        Iterations count from 1; random numbers depend on this and the seed alone. ``advance`` is called with
-        the number of sentences done since the last call.
-        """
-
-    def order(self, sentences: Sequence[Sentence]) -> list[Permutation]:
-        """Order sentences by the model as it is now."""
-
-    def model(self) -> Arrays:
-        """Return the model as it is now; later learning may change these arrays, and those of the state."""
-
-    def state(self) -> Arrays:
-        """Return all that further iterations depend on."""
-
+    def learn(self, iteration: int, advance: Callable[[int], Any]) -> TrainingStatistics: ...
+    def order(self, sentences: Sequence[Sentence]) -> list[Permutation]: ...
+    def model(self) -> Arrays: ...
+    def state(self) -> Arrays: ...
     def restore(self, arrays: Arrays) -> None: ...
 
 
@@ -96,7 +87,12 @@ def train(
             if len(held_out):
                 statistics[TAU] = held_out.tau(trainable.order(held_out.sentences))
             history.append(statistics)
-            _say(history, iterations, len(held_out), time.monotonic() - start)
+            parts = []
+            for name, value in sorted(statistics.items(), key=lambda item: item[0] != TAU):
+                text = f"{name} {value:.4f}" if isinstance(value, float) else f"{name} {value:,}"
+                parts.append(text + f" on {len(held_out):,} held-out lines" * (name == TAU))
+            done, seconds = f"iteration {len(history)} of {iterations}", time.monotonic() - start
+            LOGGER.info(f"{done}: {', '.join(parts)} ({seconds:.1f} s)")
             if len(history) >= iterations or statistics[ERRORS] == 0:
                 model = trainable.model()
                 checkpoint.save(key, {"history": history, "finished": True}, model)
@@ -104,14 +100,3 @@ def train(
                 checkpoint.save(key, {"history": history, "finished": False}, trainable.state())
     LOGGER.info(f"training ends: the model is that of iteration {len(history)}")
     return model, {"history": history, "iteration": len(history), "held_out": len(held_out)}
-
-
-def _say(history: list[TrainingStatistics], iterations: int, held_out: int, seconds: float) -> None:
-    """Log what the last iteration has brought."""
-    statistics = dict(history[-1])
-    parts = []
-    if TAU in statistics:
-        parts.append(f"{TAU} {statistics.pop(TAU):.4f} on {held_out:,} held-out lines")
-    for name, value in statistics.items():
-        parts.append(f"{name} {value:.4f}" if isinstance(value, float) else f"{name} {value:,}")
-    LOGGER.info(f"iteration {len(history)} of {iterations}: {', '.join(parts)} ({seconds:.1f} s)")

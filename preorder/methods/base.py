@@ -75,19 +75,16 @@ class Preorderer(ABC):
     def best_trees(
         self, sentences: Sequence[Sentence], k: int, threads: int = 1
     ) -> list[list[tuple[float, BinaryTree]]]:
-        """Return for each of the :meth:`best_orders` the best tree that gives it, with its score."""
-        best = zip(sentences, self.kbest(sentences, k, threads), strict=True)
+        """Return the best tree of each of the :meth:`best_orders`, with its score."""
         return [
-            [(float(score), _tree(nodes.tolist(), len(s))) for score, nodes in trees] for s, trees in best
+            [(float(score), _tree(nodes.tolist(), len(sentence))) for score, nodes in trees]
+            for sentence, trees in zip(sentences, self.kbest(sentences, k, threads), strict=True)
         ]
 
     def best_orders(
         self, sentences: Sequence[Sentence], k: int, threads: int = 1
     ) -> list[list[tuple[float, Permutation]]]:
-        """Return each sentence's ``k`` best reorderings, or all it has, with their scores, best first.
-
-        They are distinct, and the first is what :meth:`order` returns. A score is that of the best tree.
-        """
+        """Return each sentence's ``k`` best orders, or all it has, best first, with scores."""
         from preorder.btg.viterbi import all_positions  # imports numba
 
         orders = []

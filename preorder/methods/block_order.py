@@ -46,9 +46,9 @@ class BlockOrderer:
         hashes = {layer: Hashes(layer) for layer in self._layers}
         self._borders = {layer: hashes[layer][BORDER[0]] for layer in self._layers}
         self._seeds = {layer: seed_of(layer) for layer in {*self._layers, "words"}}
-        self._classes: _Classes | None = None
+        self._classes: tuple[np.ndarray, np.ndarray] | None = None
         if model.classes is not None and "classes" in hashes:
-            self._classes = _Classes(model.classes.of_word, hashes["classes"])
+            self._classes = _hashed_classes(model.classes.of_word, hashes["classes"])
 
     def __call__(self, texts: tuple[bytes, ...], lines: int, columns: int) -> Ordered | None:
         """Order the lines of a block; None: something is wrong with it, or it lacks a layer of the model's.
@@ -60,33 +60,56 @@ class BlockOrderer:
         except UnicodeDecodeError:
             return None
         blocks = [np.frombuffer(text, np.uint8) for text in texts]
-        found = [_split(blocks[0], lines, columns), *(_split(block, lines, 1) for block in blocks[1:])]
-        tables = [tokens for tokens in found if tokens is not None]
-        if len(tables) < len(found) or any((tables[0].starts != one.starts).any() for one in tables):
+        split = [_split(blocks[0], lines, columns), *(_split(block, lines, 1) for block in blocks[1:])]
+        tables = [tokens for tokens in split if tokens is not None]
+        starts = tables[0].starts if tables else None
+        if len(tables) < len(split) or any((starts != one.starts).any() for one in tables):
             return None
         given = (
             (block, *bounds)
             for block, tokens in zip(blocks, tables, strict=True)
             for bounds in zip(tokens.begins, tokens.ends, strict=True)
         )
-        batch = self._hashed(dict(zip(LAYERS, given, strict=False)), tables[0].starts)
+        batch = self._hashed(dict(zip(LAYERS, given, strict=False)), starts)
         if batch is None:
             return None
-        odd = np.fromiter(map(is_odd, decoded[0].split("\n")), np.bool_, lines)
-        lines_of = _Lines(texts[0], tables[0], odd)
+
+        def words(line: int) -> tuple[str, ...]:
+            tokens = slice(starts[line], starts[line + 1])
+            bounds = zip(tables[0].begins[0, tokens], tables[0].ends[0, tokens], strict=True)
+            return tuple(texts[0][begin:end].decode() for begin, end in bounds)
+
         if self._model.lowercased and not self._has_seen_lines:
             self._has_seen_lines = True
-            self._model.warn_of_capitals(word for line in range(lines) for word in lines_of.words(line))
-        if columns == 1 and not lines_of.are_plain():
+            self._model.warn_of_capitals(word for line in range(lines) for word in words(line))
+        odd = np.fromiter(map(is_odd, decoded[0].split("\n")), np.bool_, lines)
+        odd_lines = {line: words(line) for line in np.flatnonzero(odd).tolist()}
+        try:
+            for line in odd_lines.values() if columns == 1 else ():
+                parse_source(" ".join(line))
+        except DataError:
             return None
         nodes, positions = self._preorderer.parse_hashed(batch)
         if self._format in ("text", "tree"):
-            return lines_of.formatted(nodes, positions, self._format), None
-        numbers = _orders(positions, tables[0].starts) if self._format == "order" else positions
+            sentences = [Sentence(words(line)) for line in range(lines)]
+            is_tree = self._format == "tree"
+            found = binary_trees(nodes, sentences) if is_tree else permutations(positions, sentences)
+            written = map(FORMATTERS[self._format], sentences, found)
+            return "".join(f"{line}\n" for line in written), None
+        numbers = positions
+        if self._format == "order":
+            firsts = np.repeat(starts[:-1], np.diff(starts))
+            numbers = np.empty_like(positions)
+            numbers[firsts + positions] = np.arange(positions.size) - firsts
         text, line_ends = _write(blocks[0], tables[0], odd, numbers, self._format == "features")
-        if self._format == "features":
-            return lines_of.with_escapes(text.tobytes(), line_ends, positions)
-        return text.tobytes().decode(), None
+        if self._format != "features":
+            return text.tobytes().decode(), None
+        features = {}
+        for line, found in odd_lines.items():
+            order = Permutation(tuple(positions[starts[line] : starts[line + 1]].tolist()))
+            features[line] = format_features(found, order)
+        escaped = ((line, words) for line, words in odd_lines.items() if needs_escape(words))
+        return _with_lines(text.tobytes(), line_ends, features), next(escaped, None)
 
     def _hashed(self, given: dict[str, Column], starts: np.ndarray) -> Batch | None:
         """Return the hashes of the layers that the model reads; None: one is neither given nor known."""
@@ -98,75 +121,31 @@ class BlockOrderer:
                 hash_tokens(*given[layer], starts, self._seeds[layer], row)
             elif layer == "classes" and self._classes is not None:
                 hash_tokens(*given["words"], starts, self._seeds["words"], row)
-                row[:] = self._classes(row)
+                words, classes = self._classes
+                places = np.searchsorted(words, row, "right") - 1
+                row[:] = np.where(words[places] == row, classes[places], classes[0])
             else:
                 return None
             row[0], row[starts[1:] + np.arange(1, lines + 1)] = self._borders[layer], self._borders[layer]
         return Batch(hashes, first, np.diff(starts))
 
 
-class _Classes:
-    """The hash of the class of a word, given that of the word."""
-
-    def __init__(self, of_word: Mapping[str, str], of_class: Hashes) -> None:
-        of_words = Hashes("words")
-        words = np.fromiter(map(of_words.__getitem__, of_word), np.uint64, len(of_word))
-        classes = np.fromiter(map(of_class.__getitem__, of_word.values()), np.uint64, len(of_word))
-        order = words.argsort()
-        self._words, self._classes = words[order], classes[order]
-        self._unknown = np.uint64(of_class[UNKNOWN])
-
-    def __call__(self, words: np.ndarray) -> np.ndarray:
-        if not self._words.size:
-            return np.full_like(words, self._unknown)
-        places = np.searchsorted(self._words, words).clip(max=self._words.size - 1)
-        return np.where(self._words[places] == words, self._classes[places], self._unknown)
+def _hashed_classes(of_word: Mapping[str, str], of_class: Hashes) -> tuple[np.ndarray, np.ndarray]:
+    """Return the hashes of the words, ascending, and of their classes; first 0, and that of unknown words."""
+    words = np.fromiter(map(Hashes("words").__getitem__, of_word), np.uint64, len(of_word))
+    classes = np.fromiter(map(of_class.__getitem__, of_word.values()), np.uint64, len(of_word))
+    order, unknown = words.argsort(), of_class[UNKNOWN]
+    return np.insert(words[order], 0, np.uint64(0)), np.insert(classes[order], 0, np.uint64(unknown))
 
 
-class _Lines:
-    def __init__(self, text: bytes, tokens: Tokens, odd: np.ndarray) -> None:
-        self._text, self._tokens = text, tokens
-        self._numbers = np.flatnonzero(odd).tolist()
-
-    def words(self, line: int) -> tuple[str, ...]:
-        first, last = self._tokens.starts[line], self._tokens.starts[line + 1]
-        bounds = zip(self._tokens.begins[0, first:last], self._tokens.ends[0, first:last], strict=True)
-        return tuple(self._text[begin:end].decode() for begin, end in bounds)
-
-    def are_plain(self) -> bool:
-        try:
-            for line in self._numbers:
-                parse_source(" ".join(self.words(line)))
-        except DataError:
-            return False
-        return True
-
-    def formatted(self, nodes: np.ndarray, positions: np.ndarray, name: str) -> str:
-        sentences = [Sentence(self.words(line)) for line in range(self._tokens.starts.size - 1)]
-        found = binary_trees(nodes, sentences) if name == "tree" else permutations(positions, sentences)
-        formatter = FORMATTERS[name]
-        return "".join(f"{formatter(*pair)}\n" for pair in zip(sentences, found, strict=True))
-
-    def with_escapes(self, text: bytes, line_ends: np.ndarray, positions: np.ndarray) -> Ordered:
-        """Add the lines in which something odd was found to the features, in which they are empty."""
-        parts, done, escaped = [], 0, None
-        for line in self._numbers:
-            words = self.words(line)
-            if escaped is None and needs_escape(words):
-                escaped = line, words
-            first, last = self._tokens.starts[line], self._tokens.starts[line + 1]
-            permutation = Permutation(tuple(positions[first:last].tolist()))
-            end = int(line_ends[line]) - 1
-            parts += text[done:end].decode(), format_features(words, permutation)
-            done = end
-        return "".join((*parts, text[done:].decode())), escaped
-
-
-def _orders(positions: np.ndarray, starts: np.ndarray) -> np.ndarray:
-    firsts = np.repeat(starts[:-1], np.diff(starts))
-    orders = np.empty_like(positions)
-    orders[firsts + positions] = np.arange(positions.size) - firsts
-    return orders
+def _with_lines(text: bytes, line_ends: np.ndarray, lines: Mapping[int, str]) -> str:
+    """Fill in lines that are empty."""
+    parts, done = [], 0
+    for line, content in lines.items():
+        end = int(line_ends[line]) - 1
+        parts += text[done:end].decode(), content
+        done = end
+    return "".join((*parts, text[done:].decode()))
 
 
 class Tokens(NamedTuple):

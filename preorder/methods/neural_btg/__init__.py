@@ -1,4 +1,1 @@
-"""BTG preordering with scores of a network and exact inference, in PyTorch.
-
-``network`` scores the parts of nodes, ``decode`` finds the best trees, and ``model`` has the preorderer.
-"""
+"""BTG preordering with the scores of a network in PyTorch and exact inference."""
