@@ -145,7 +145,7 @@ def _train(arguments: argparse.Namespace, checkpoints: Checkpoints) -> None:
         bitext = replace(bitext, sentences=[sentence.lowercased().interned() for sentence in spelled])
     bitext, classes = _with_classes(bitext, arguments, initial)
     if plan is None:
-        method, why = choose_method(bitext.sentences, trees is not None)
+        method, why = choose_method(bitext.sentences, arguments.trees is not None)
         LOGGER.info(f"--method {method}: {why}; tags (--pos) and {HAND_MADE} would bring more")
         plan = _plan(arguments, method, None)
     lines = plan.lines(bitext)
