@@ -107,9 +107,8 @@ def test_stepwise_decoding_is_decoding_at_once_also_for_beams_that_change_places
     model.decoder.init_state(src, enc_out, final)
     order = torch.tensor([0, 1])
     for step in range(tgt.size(1)):
-        found = model.decoder(tgt[order, step : step + 1], enc_out[order], src_len=src_len[order], step=step)[
-            0
-        ]
+        word = tgt[order, step : step + 1]
+        found, _ = model.decoder(word, enc_out[order], src_len=src_len[order], step=step)
         torch.testing.assert_close(found[:, 0], expected[order, step], atol=1e-5, rtol=1e-4)
         if step == 2:
             order = torch.tensor([1, 0])
@@ -238,48 +237,6 @@ def test_no_positions_to_be_had():
     opt = make_opt()
     with pytest.raises(UsageError, match="needs the positions as source feature"):
         build_model(opt, opt, make_vocabs(None), None, -1)
-
-
-class Slot(torch.nn.Module):
-    """Keeps what it is given, and changes it."""
-
-    def __init__(self, change):
-        super().__init__()
-        self.change = change
-
-    def forward(self, *given):
-        self.given = given
-        return self.change(*given)
-
-
-@PLACEMENTS
-def test_slots_of_a_layer(placement):
-    """What the two slots get and give: an encoder layer between other ideas."""
-    encoder = make_encoder(**ALL, norm_placement=placement, decoder_type="preorder_transformer")
-    layer, source = encoder.transformer[0], encoder._source(*batch_of(LONG, SHORT))
-    states = torch.randn(2, len(LONG), 64)
-    seen = {}
-    layer.self_attn.register_forward_pre_hook(lambda module, arguments: seen.update(read=arguments[0]))
-    layer.feed_forward.register_forward_pre_hook(lambda module, arguments: seen.update(fed=arguments[0]))
-    expected, learned = layer(states, source)
-    assert learned is None
-    fed = seen["fed"]
-    layer.after_attention = Slot(lambda read, attended, encodings: attended + 1)
-    layer.after_layer = Slot(lambda output, source: output * 2)
-    result, learned = layer(states, source)
-    read, attended, encodings = layer.after_attention.given
-    assert read.equal(seen["read"])
-    assert attended.equal(fed)
-    torch.testing.assert_close(encodings, sinusoidal(torch.arange(len(LONG)), 64))
-    output, its_source = layer.after_layer.given
-    if placement == "pre":
-        torch.testing.assert_close(output, expected + layer.feed_forward(fed + 1) - layer.feed_forward(fed))
-    else:  # the residual by-passes the slot, and the norm comes last
-        norm = layer.feed_forward.layer_norm
-        torch.testing.assert_close(output, norm(fed + layer.feed_forward(fed + 1)))
-    assert its_source is source
-    assert learned.equal(output * 2)
-    assert result.equal(output + learned)
 
 
 @pytest.mark.parametrize(

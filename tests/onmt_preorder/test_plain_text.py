@@ -14,7 +14,7 @@ from onmt_preorder.input import on_the_fly, raw_text
 from onmt_preorder.input.raw_text import make_detokenizer
 from onmt_preorder.opennmt.server import prepare
 from preorder.io import files
-from tests.support.language import features, sentence, translation
+from tests.support.language import features, sentence, translation, write_texts
 from tests.support.opennmt import TINY, call, train, write_vocabularies
 from tests.support.texts import write
 
@@ -29,13 +29,8 @@ PLAIN = [" ".join(words) for words in TEST]
 def folder(tmp_path_factory):
     """Return the folder of a trained model."""
     folder = tmp_path_factory.mktemp("plain")
-    for name, seeds in (("train", range(3000)), ("valid", range(4000, 4100))):
-        sentences = [sentence(seed) for seed in seeds]
-        write(folder / f"{name}.src", *map(features, sentences))
-        write(folder / f"{name}.plain", *map(" ".join, sentences))
-        write(folder / f"{name}.tgt", *map(translation, sentences))
-    write(folder / "test.src", *map(features, TEST))
-    write(folder / "test.plain", *PLAIN)
+    for name, seeds in (("train", range(3000)), ("valid", range(4000, 4100)), ("test", range(5000, 5020))):
+        write_texts(folder, name, list(map(sentence, seeds)))
     write_vocabularies(folder)
     train(folder, train_steps=STEPS, valid_steps=STEPS, batch_size=1024, learning_rate=0.005)
     return folder

@@ -10,7 +10,7 @@ from onmt.encoders import str2enc
 from onmt.transforms import AVAILABLE_TRANSFORMS
 
 from onmt_preorder.plugin import register
-from tests.support.opennmt import ROOT, run
+from tests.support.running import ROOT
 
 KNOWS_US = "from onmt.encoders import str2enc; assert 'preorder_transformer' in str2enc"
 
@@ -63,7 +63,11 @@ def test_the_hook_waits_for_onmt_registers_and_goes():
         assert terminology.spacy.tokens.Doc is Doc
         assert not hasattr(terminology.spacy, "no_such_thing")
 
-        import onmt.bin.train
+        import contextlib, io, runpy
+        sys.argv = ["train", "-h"]
+        with contextlib.redirect_stdout(io.StringIO()) as printed, contextlib.suppress(SystemExit):
+            runpy.run_module("onmt.bin.train", run_name="__main__")
+        assert "--preorder_encoding" in printed.getvalue()
         from preorder.errors import DataError
         raise DataError("no", "f", 3)
         """,
@@ -112,7 +116,3 @@ def test_another_version_is_left_alone(monkeypatch):
     with pytest.warns(UserWarning, match=r"works with OpenNMT-py 3\.5, not 4\.0\.0"):
         register()
     assert "preorder_transformer" not in str2enc
-
-
-def test_modules_run_as_programs_know_our_options(tmp_path):
-    assert "--preorder_encoding" in run(tmp_path, "python", "-m", "onmt.bin.train", "-h")

@@ -2,6 +2,8 @@
 
 import random
 
+from tests.support.texts import write
+
 
 def sentence(seed, longest=3):
     """Return words: a subject, a verb, and objects."""
@@ -28,3 +30,9 @@ def translation(words):
 def features(words):
     """Return the words with their positions."""
     return " ".join(f"{word}￨{place}" for word, place in zip(words, positions(words), strict=True))
+
+
+def write_texts(folder, name, sentences):
+    """Write sentences with their positions, NAME.src, without, NAME.plain, and translated, NAME.tgt."""
+    for ending, line_of in (("src", features), ("plain", " ".join), ("tgt", translation)):
+        write(folder / f"{name}.{ending}", *map(line_of, sentences))

@@ -12,7 +12,7 @@ from onmt.utils import make_batch_align_matrix
 from onmt_preorder.opennmt.alignments import _align, _AttentionKeeper, put_on_pieces, sure_links
 from onmt_preorder.opennmt.checkpoints import read_options
 from preorder.data.formats import parse_features
-from preorder.errors import DataError, UsageError
+from preorder.errors import DataError
 from tests.support.opennmt import call, train, write_training_task
 from tests.support.texts import write
 
@@ -97,12 +97,6 @@ def test_links_that_cannot_be(folder, links, message):
     lines = right_links(folder, "train")
     with pytest.raises(DataError, match=message):
         train_with(folder, [*lines[:2], links.format(n=len(lines[2].split())), *lines[3:]])
-
-
-def test_a_layer_that_there_is_not(folder):
-    changes = {"decoder_type": "preorder_transformer", "alignment_layer": -4}
-    with pytest.raises(UsageError, match="alignment_layer -4: the decoder has . layers, the last is -1"):
-        train_with(folder, right_links(folder, "train"), **changes)
 
 
 def test_links_of_words_are_put_on_pieces():

@@ -73,16 +73,6 @@ def test_weights_in_a_file_of_their_own(tmp_path):
 PLAIN = {"encoder_type": "transformer", "preorder_encoding": []}
 
 
-@pytest.fixture
-def checkpoint(tmp_path):
-    def make(**changes):
-        path = tmp_path / "model.pt"
-        torch.save({"opt": make_opt(**changes), "model": {}, "generator": {}}, path)
-        return str(path)
-
-    return make
-
-
 @pytest.mark.parametrize(
     ("then", "now", "message"),
     [
@@ -92,8 +82,9 @@ def checkpoint(tmp_path):
         ({}, {"source_max_relative": 8}, "^source_max_relative is 8, .* 4$"),
     ],
 )
-def test_model_options_must_be_those_of_the_checkpoint(checkpoint, then, now, message):
-    opt = make_opt(**now, train_from=checkpoint(**then))
+def test_model_options_must_be_those_of_the_checkpoint(tmp_path, then, now, message):
+    opt = make_opt(**now, train_from=str(tmp_path / "model.pt"))
+    torch.save({"opt": make_opt(**then), "model": {}, "generator": {}}, opt.train_from)
     with pytest.raises(UsageError, match=message):
         ArgumentParser.validate_train_opts(opt)
     opt.override_opts = True
@@ -177,8 +168,8 @@ TOO_SHORT = {"transforms": ["filtertoolong"], "src_seq_length": 2}
 
 def test_a_bucket_of_which_nothing_is_left(train, tmp_path):
     long, short = "a￨0 a￨1 a￨2", "a￨0"
-    (tmp_path / "train.src").write_text("\n".join([long, short] * 15) + "\n")
-    (tmp_path / "valid.src").write_text("\n".join([short] + [long] * 9) + "\n")
+    write(tmp_path / "train.src", *[long, short] * 15)
+    write(tmp_path / "valid.src", short, *[long] * 9)
     assert len(in_the_log(train(**TOO_SHORT, bucket_size=1, valid_batch_size=1))) == 4
 
 
@@ -190,23 +181,20 @@ def test_a_bucket_of_which_nothing_is_left(train, tmp_path):
     ],
 )
 def test_transforms_that_leave_nothing(train, tmp_path, part, message):
-    for name in ("train", "valid"):
-        count = len((tmp_path / f"{name}.src").read_text().splitlines())
+    for name, count in (("train", 30), ("valid", 10)):
         line = "a￨0 a￨1 a￨2" if name == part else "a￨0"
-        (tmp_path / f"{name}.src").write_text(f"{line}\n" * count)
+        write(tmp_path / f"{name}.src", *[line] * count)
     with pytest.raises(DataError, match=message):
         train(**TOO_SHORT)
 
 
 @pytest.mark.parametrize("folder", [".", "nowhere"])
 def test_no_checkpoints(tmp_path, folder, capsys):
-    (tmp_path / "model.pt").write_text("")
-    (tmp_path / "other_step_1.pt").write_text("")
-    (tmp_path / "model_step_x.pt").write_text("")
+    for name in ("model.pt", "other_step_1.pt", "model_step_x.pt"):
+        write(tmp_path / name)
     assert main(["best", str(tmp_path / folder / "model")]) == 2
-    assert capsys.readouterr().err.endswith(
-        "model: there is no checkpoint MODEL_step_N.pt of this training\n"
-    )
+    message = "model: there is no checkpoint MODEL_step_N.pt of this training\n"
+    assert capsys.readouterr().err.endswith(message)
 
 
 def test_the_first_of_equals_and_no_perplexity_that_is_no_number(tmp_path):

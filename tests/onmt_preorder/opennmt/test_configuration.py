@@ -76,6 +76,11 @@ def test_other_encoders_may_be_as_careless_as_before(tmp_path):
         ),
         ({"n_src_feats": 0}, "preorder_encoding needs the positions as source feature: n_src_feats: 1"),
         ({"n_src_feats": 2, "preorder_encoding": []}, "reads one source feature, the position, not 2"),
+        (
+            {"decoder_type": "preorder_transformer", "lambda_align": 1.0, "alignment_layer": -4},
+            "alignment_layer -4: the decoder has 1 layers, the last is -1",
+        ),
+        ({"bfloat16": True, "model_dtype": "fp16"}, "^bfloat16 needs model_dtype: fp32"),
     ],
 )
 def test_options_that_cannot_be(changes, message):
@@ -83,10 +88,11 @@ def test_options_that_cannot_be(changes, message):
         make_opt(**changes)
 
 
-def validated(tmp_path, corpus=None, **changes):
+def validated(tmp_path, corpus=None, vocabulary=None, **changes):
     """Return options whose data, one file for everything, have been checked."""
     paths = dict.fromkeys(("path_src", "path_tgt", "path_align"), write(tmp_path / "x", "a"))
     opt = make_opt(data=yaml.safe_dump({"train": {**paths, **(corpus or {})}}), **changes)
+    vars(opt).update(vocabulary or {})  # options of onmt_build_vocab alone
     ArgumentParser._validate_data(opt)
     return opt
 
@@ -127,12 +133,7 @@ def test_positions_are_implied(tmp_path, preorderer):
 
 @pytest.mark.parametrize(("dump", "expected"), [(False, []), (True, ["preorder"])])
 def test_a_vocabulary_is_counted_without_preordering(tmp_path, preorderer, dump, expected):
-    opt = make_opt(preorder_model=str(preorderer), n_src_feats=0)
-    path = write(tmp_path / "x", "a")
-    opt.n_src_feats, opt.dump_samples = 0, dump
-    opt.data = yaml.safe_dump({"train": {"path_src": path, "path_tgt": path}})
-    ArgumentParser._validate_data(opt)
-    assert opt.n_src_feats == 1
+    opt = validated(tmp_path, vocabulary={"dump_samples": dump}, preorder_model=str(preorderer))
     assert opt.data["train"]["transforms"] == [*expected, "preorder_positions"]
 
 

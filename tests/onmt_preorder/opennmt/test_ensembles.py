@@ -6,11 +6,10 @@ import pytest
 import torch
 from onmt.translate.translator import build_translator
 
-from onmt_preorder.input import on_the_fly
 from onmt_preorder.opennmt.translation import LineTranslator, translation_options
 from preorder.cli import main as preorder
 from preorder.errors import UsageError
-from tests.support.language import features, sentence, translation
+from tests.support.language import features, sentence, write_texts
 from tests.support.opennmt import train, write_vocabularies
 from tests.support.texts import write
 
@@ -37,9 +36,7 @@ MODELS = {
 def folder(tmp_path_factory, preorderer):
     """Return a folder of two preorderers, and of models that have learned for some steps."""
     folder = tmp_path_factory.mktemp("ensembles")
-    write(folder / "train.src", *map(features, SENTENCES))
-    write(folder / "train.plain", *map(" ".join, SENTENCES))
-    write(folder / "train.tgt", *map(translation, SENTENCES))
+    write_texts(folder, "train", SENTENCES)
     write(folder / "align", *map(reverse, SENTENCES))
     (folder / "last").symlink_to(preorderer)
     files = ("--src", folder / "train.plain", "--align", folder / "align", "--model", folder / "reverse")
@@ -105,19 +102,6 @@ def test_a_preorderer_that_is_given_is_for_all_that_read_positions():
     expected = Translated("reversed").read["reversed"]
     assert are_equal(found["verbs_last"], expected)
     assert are_equal(found["from_files"], expected)
-
-
-def test_a_preorderer_in_the_place_of_another_is_refused(folder, tmp_path, monkeypatch):
-    for name in ("from_files.pt", "verbs_last.pt", "reversed.pt", "reverse"):
-        (tmp_path / name).symlink_to(folder / name)
-    (tmp_path / "last").symlink_to(folder / "reverse")
-    monkeypatch.chdir(tmp_path)
-    on_the_fly.load.cache_clear()
-    with pytest.raises(UsageError, match="^verbs_last.pt was trained with another preorder_model than last "):
-        Translated("from_files", "verbs_last")
-    found = Translated("verbs_last", options=["-preorder_model", "last"]).read["verbs_last"]
-    assert are_equal(found, Translated("reversed").read["reversed"])
-    on_the_fly.load.cache_clear()
 
 
 def test_attention_is_that_of_all_members_or_of_none():

@@ -7,14 +7,11 @@ import pytest
 import torch
 from onmt.model_builder import build_model
 from onmt.utils.loss import LossCompute
-from onmt.utils.parse import ArgumentParser
 from safetensors.torch import load_file
 
-from preorder.errors import UsageError
 from tests.support import opennmt
-from tests.support.language import features, sentence, translation
+from tests.support.language import sentence, translation, write_texts
 from tests.support.opennmt import ROOT, call, make_opt, run, write_vocabularies
-from tests.support.texts import write
 from tests.support.transformers import learn_from_a_batch, make_vocabs
 
 SENTENCES = [sentence(seed, longest=5) for seed in range(32)]
@@ -35,9 +32,7 @@ EVERYTHING = {
 def folder(tmp_path_factory):
     """Return a folder with data that make one batch."""
     folder = tmp_path_factory.mktemp("today")
-    write(folder / "train.plain", *map(" ".join, SENTENCES))
-    write(folder / "train.src", *map(features, SENTENCES))
-    write(folder / "train.tgt", *map(translation, SENTENCES))
+    write_texts(folder, "train", SENTENCES)
     write_vocabularies(folder)
     return folder
 
@@ -190,8 +185,3 @@ def test_the_loss_in_blocks_is_opennmts():
     torch.testing.assert_close(loss, whole)
     names = ("n_batchs", "n_sents", "n_words", "n_correct")
     assert [getattr(statistics, name) for name in names] == [getattr(others, name) for name in names]
-
-
-def test_bfloat16_needs_parameters_in_float32():
-    with pytest.raises(UsageError, match="^bfloat16 needs model_dtype: fp32"):
-        ArgumentParser.validate_model_opts(make_opt(bfloat16=True, model_dtype="fp16"))

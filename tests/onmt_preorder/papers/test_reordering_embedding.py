@@ -63,17 +63,23 @@ def test_the_block_is_the_papers_equations(block, begin):
             torch.testing.assert_close(result[sentence, j].tolist(), expected, atol=1e-5, rtol=1e-5)
 
 
-def test_a_post_norm_layer_is_the_papers_equation_9():
-    """``H^n = LN(FFN(C) + H̄)``: the residual is H̄, not C."""
-    made = options(norm_placement="post", decoder_type="preorder_transformer", source_max_relative=0)
+@pytest.mark.parametrize("placement", ["pre", "post"])
+def test_a_layer_is_the_papers_equation_9(placement):
+    """``H^n = LN(FFN(C) + H̄)``: the residual is H̄, not C. Before a sub-layer, norms leave the residuals."""
+    made = options(norm_placement=placement, decoder_type="preorder_transformer", source_max_relative=0)
     layer = randomise(EncoderLayer(made, ReorderingEmbedding(made))).eval().double()
-    read, attended = states()
-    layer._attend = lambda states, source: attended  # attention has its own tests
-    result, _ = layer(read, None)
+    given, attended = states()
+    layer._attend = lambda read, source: attended + read  # attention has its own tests
+    result, learned = layer(given, None)
+    assert learned is None
+    first, last = layer.layer_norm, layer.feed_forward.layer_norm
     for sentence in range(2):
         for j in range(5):
-            h = read[sentence, j]
-            bar = layer.layer_norm(h + attended[sentence, j])
+            x, a = given[sentence, j], attended[sentence, j]
+            h = first(x) if placement == "pre" else x
+            residual = x + a + h if placement == "pre" else first(x + a + h)
+            bar = last(residual) if placement == "pre" else residual
             c = torch.tensor(naive_block(layer.after_attention, h.tolist(), bar.tolist(), j)).double()
-            expected = layer.feed_forward.layer_norm(layer.feed_forward(c) + bar)
+            total = layer.feed_forward(c) + residual
+            expected = total if placement == "pre" else last(total)
             torch.testing.assert_close(result[sentence, j], expected, atol=1e-5, rtol=1e-5)

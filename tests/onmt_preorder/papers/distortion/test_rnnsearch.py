@@ -139,13 +139,15 @@ def encoder_twin(encoder, words, positions):
 
 
 @pytest.mark.parametrize("has_end", [False, True])
-@pytest.mark.parametrize("kinds", [["recurrent"], ["absolute"], ["absolute", "recurrent"]])
+@pytest.mark.parametrize("kinds", [[], ["recurrent"], ["absolute"], ["absolute", "recurrent"]])
 def test_the_encoder_reads_words_in_preordered_order_too(kinds, has_end):
-    features = {"n_src_feats": 1, "src_feats_defaults": "0", "distortion_source_end": has_end}
+    features = {"n_src_feats": len(kinds) and 1, "distortion_source_end": has_end}
     encoder = make_model(preorder_encoding=kinds, **features).encoder
     sentences = [LONG, SHORT, [("w7", 0)], [(word, "_") for word, _ in SHORT]]
     src, lengths = batch_of(*sentences)
+    before = src.clone()
     states, final, found_lengths = encoder(src, lengths)
+    assert src.equal(before)
     for i, (sentence, length) in enumerate(zip(sentences, lengths.tolist(), strict=True)):
         words = src[i, :length, 0]
         positions = [place if place != "_" else j for j, (_, place) in enumerate(sentence)]

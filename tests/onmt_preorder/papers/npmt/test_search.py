@@ -117,14 +117,12 @@ class Bigrams:
         return sum(self.score(one, other) for one, other in itertools.pairwise([BEGIN, *words, END]))
 
     def extend(self, sentence, grown):
+        scores = {}
         for place, (parent, words) in grown.items():
-            self.grown[sentence][place] = ([self.kept[sentence][parent], *words])[-1]
-        return {
-            place: sum(
-                self.score(*pair) for pair in itertools.pairwise([self.kept[sentence][parent], *words])
-            )
-            for place, (parent, words) in grown.items()
-        }
+            path = [self.kept[sentence][parent], *words]
+            self.grown[sentence][place] = path[-1]
+            scores[place] = sum(self.score(*pair) for pair in itertools.pairwise(path))
+        return scores
 
     def keep(self, sentence, places):
         self.kept[sentence] = [self.grown[sentence].get(place, BEGIN) for place in places]

@@ -17,17 +17,9 @@ DTYPES = [torch.float32, torch.float16, torch.bfloat16]
 REASON = "relative attention runs in plain torch: "
 
 
-class Scaled(torch.autograd.Function):
-    """Multiplies the gradient alone."""
-
-    @staticmethod
-    def forward(ctx, x, factor):
-        ctx.factor = factor
-        return x.clone()
-
-    @staticmethod
-    def backward(ctx, gradient):
-        return gradient * ctx.factor, None
+def with_another_gradient(x):
+    """Return the same numbers, whose gradient is 1.5 times as large."""
+    return x + (x - x.detach()) / 2
 
 
 def same(*given):
@@ -48,12 +40,12 @@ def not_a_number(*given):
 
 
 def wrong_gradient_of_the_key(query, key, *given):
-    return plain.attend(query, Scaled.apply(key, 1.3), *given)
+    return plain.attend(query, with_another_gradient(key), *given)
 
 
 def wrong_gradient_of_a_table(query, key, value, lengths, parts, dropout):
     last = parts[-1]
-    changed = type(last)(last.positions, last.keys, Scaled.apply(last.values, 1.3))
+    changed = type(last)(last.positions, last.keys, with_another_gradient(last.values))
     return plain.attend(query, key, value, lengths, [*parts[:-1], changed], dropout)
 
 
