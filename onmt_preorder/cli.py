@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import islice
 from typing import Any
 
@@ -99,24 +99,18 @@ def translate(arguments: argparse.Namespace) -> None:
         if not typed and arguments.tokenize is None:
             lines = text_lines(arguments.src, lines)
         asks = typed and arguments.log_format == "text"
-        source = _prompted(lines) if asks else progress(lines, "lines", done="read")
+        source = iter(_prompted(lines) if asks else progress(lines, "lines", done="read"))
         first = 1  # line number of the chunk's first line
-        for lines in _chunks(source, size):
+        while chunk := list(islice(source, size)):
             try:
-                translator.translate(lines)
+                translator.translate(chunk)
             except DataError as error:
                 if error.file != SOURCE_NAME:
                     raise
                 line = first + error.line - 1 if error.line else None
                 raise DataError(error.reason, files.display_name(arguments.src), line) from None
-            first += len(lines)
+            first += len(chunk)
         translator.check.finish()
-
-
-def _chunks(lines: Iterable[str], size: int) -> Iterator[list[str]]:
-    lines = iter(lines)
-    while chunk := list(islice(lines, size)):
-        yield chunk
 
 
 def _prompted(lines: Iterator[str]) -> Iterator[str]:

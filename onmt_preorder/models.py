@@ -23,9 +23,13 @@ from onmt_preorder.papers.explicit_reordering import (
 from onmt_preorder.papers.reordering_embedding import make_block
 from onmt_preorder.transformer.attention import Positions
 from onmt_preorder.transformer.layers import DecoderLayer, EncoderLayer
-from onmt_preorder.transformer.options import EncodingOptions, make_last_norm
+from onmt_preorder.transformer.options import PRE, EncodingOptions, make_norm
 from onmt_preorder.transformer.self_attention import SourceBatch
 from onmt_preorder.transformer.sinusoidal import encodings
+
+
+def _make_last_norm(opt: Namespace) -> nn.Module:  # post-norm layers end with one
+    return make_norm(opt) if opt.norm_placement == PRE else nn.Identity()
 
 
 class PreorderTransformerEncoder(ReadsPositions, EncoderBase):
@@ -48,7 +52,7 @@ class PreorderTransformerEncoder(ReadsPositions, EncoderBase):
             for _ in range(opt.enc_layers)
         )
         self.fusion = ReorderingFusion(opt.enc_hid_size) if opt.explicit_reordering == REFSR else None
-        self.layer_norm = make_last_norm(opt)
+        self.layer_norm = _make_last_norm(opt)
         self._seen: tuple[Tensor, Tensor, Tensor] | None = None  # ids, padding, learned encodings
 
     def forward(self, src: Tensor, src_len: Tensor) -> tuple[Tensor, Tensor, Tensor]:
@@ -113,7 +117,7 @@ class PreorderTransformerDecoder(TransformerDecoder):
         super(TransformerDecoder, self).__init__(
             opt.enc_hid_size, opt.copy_attn, embeddings, opt.alignment_layer, opt.layer_norm, opt.norm_eps
         )
-        self.layer_norm = make_last_norm(opt)
+        self.layer_norm = _make_last_norm(opt)
         self.transformer_layers = nn.ModuleList(
             DecoderLayer(opt, make_block("decoder", opt)) for _ in range(opt.dec_layers)
         )

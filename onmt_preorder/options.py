@@ -42,9 +42,8 @@ def is_ours(opt: Namespace) -> bool:
 def uses_positions(opt: Namespace, trains: bool = False) -> bool:
     """Return whether positions make a difference to a model whose source may hold them."""
     learns = trains and opt.explicit_reordering != explicit.NONE
-    needs = (
-        opt.encoder_type != transformer.ENCODER or transformer.EncodingOptions.from_opt(opt).needs_positions
-    )
+    encoding = transformer.EncodingOptions.from_opt(opt)
+    needs = opt.encoder_type != transformer.ENCODER or encoding.needs_positions
     return opt.n_src_feats > 0 and (learns or needs)
 
 

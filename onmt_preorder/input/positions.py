@@ -35,11 +35,6 @@ def feature_vocabulary() -> list[str]:
     return [NO_POSITION, *map(str, range(MAX_POSITIONS))]
 
 
-def feature_numbers(tokens: Sequence[str]) -> Tensor:
-    """Return the number that each token of a feature's vocabulary stands for, -1 for none."""
-    return torch.tensor([int(token) if NUMBER.fullmatch(token) else -1 for token in tokens])
-
-
 def rank_positions(numbers: Tensor, padding: Tensor) -> Tensor:
     """Rank the tokens of each sentence by their features, without waiting for a GPU.
 
@@ -60,7 +55,8 @@ class ReadsPositions:
 
     def read_positions_with(self, vocabulary: Sequence[str]) -> None:
         """Take the vocabulary of the position feature: entry i is the token of id i."""
-        self._numbers = feature_numbers(vocabulary)
+        # The number that each token stands for, -1 for none.
+        self._numbers = torch.tensor([int(t) if NUMBER.fullmatch(t) else -1 for t in vocabulary])
 
     def has_positions(self, src: Tensor) -> bool:
         """Return whether there is a position feature in ``(batch, length, 1 or 2)`` ids."""

@@ -23,7 +23,6 @@ import torch
 from torch import Tensor
 
 from onmt_preorder.opennmt.wrapping import adapts
-from onmt_preorder.papers.distortion.options import puts_end_symbols
 from preorder.alignment.tokens import map_links
 from preorder.data import Alignment
 from preorder.data.formats import format_alignment, parse_alignment
@@ -134,8 +133,9 @@ def _translate(original: Any, self: Any, *args: Any, **kwargs: Any) -> Any:
 @adapts("onmt.translate.translator:Translator", "_align_forward")
 def _align(original: Any, self: Any, *args: Any, **kwargs: Any) -> Any:
     """Leave out the end symbol that our encoder puts after each source sentence: it is no word of it."""
-    alignments = original(self, *args, **kwargs)
-    if not puts_end_symbols(self.model.encoder):
+    alignments, encoder = original(self, *args, **kwargs), self.model.encoder
+    first, *_ = getattr(encoder, "model_encoders", [encoder])  # those of an ensemble are alike
+    if getattr(first, "end_symbol", None) is None:
         return alignments
     return [[rows if rows is None else rows[:, :-1] for rows in best] for best in alignments]
 

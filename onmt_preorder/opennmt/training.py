@@ -20,7 +20,6 @@ from __future__ import annotations
 import ctypes
 import os
 from argparse import Namespace
-from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 import torch
@@ -38,6 +37,11 @@ if TYPE_CHECKING:
 KEEP_MEMORY = "ONMT_PREORDER_KEEP_MEMORY"
 
 _FACTOR = "rate_factor"
+# Part of the names of parameters, and the option that is a multiple of the others' learning rate.
+_OWN_RATES = {
+    "decoder.jumps.": "distortion_rate_factor",
+    "local_reordering.weight": "local_reordering_rate_factor",
+}
 # From <malloc.h>: parameters of mallopt(3).
 _TRIM_THRESHOLD, _TOP_PAD, _MMAP_MAX = -1, -2, -4
 _MAX_THRESHOLD, _STEP = 2**31 - 1, 2**26  # bytes
@@ -48,9 +52,10 @@ _MAX_THRESHOLD, _STEP = 2**31 - 1, 2**26  # bytes
 @adapts("onmt.utils.optimizers", "build_torch_optimizer")
 def _build_optimizer(original: Any, model: Any, opt: Namespace) -> Any:
     optimizer = original(model, opt)
-    for parameters, factor in _own_rates(model, opt):
-        if factor != 1:
-            _multiply_rate(optimizer, parameters, factor)
+    for part, option in _OWN_RATES.items():
+        own = [each for name, each in model.named_parameters() if part in name and each.requires_grad]
+        if own and getattr(opt, option) != 1:
+            _multiply_rate(optimizer, own, getattr(opt, option))
     if opt.optim == "adam" and is_ours(opt):
         for group in optimizer.param_groups:
             group["fused"] = True  # one pass over all numbers of a parameter, where there were ten
@@ -60,30 +65,17 @@ def _build_optimizer(original: Any, model: Any, opt: Namespace) -> Any:
     return optimizer
 
 
-def _own_rates(model: Any, opt: Namespace) -> Iterator[tuple[list[Parameter], float]]:
-    """Yield parameters that may have a learning rate of their own, and the multiple of the others' rate."""
-    jumps = getattr(model.decoder, "jumps", None)
-    if jumps is not None:
-        yield list(jumps.parameters()), opt.distortion_rate_factor
-    encoder = getattr(model, "encoder", None)  # a language model has none
-    layer = getattr(getattr(encoder, "embeddings", None), "local_reordering", None)
-    if layer is not None:
-        yield [layer.weight], opt.local_reordering_rate_factor
-
-
 def _multiply_rate(optimizer: Optimizer, parameters: list[Parameter], factor: float) -> None:
     """Put some of an optimiser's parameters into a group that learns at a multiple of the rate of the others.
 
-    OpenNMT-py gives all groups the same rate before each step, so it is multiplied at the step itself. Frozen
-    parameters stay out.
+    OpenNMT-py gives all groups the same rate before each step, so it is multiplied at the step itself.
     """
     if not any(_FACTOR in group for group in optimizer.param_groups):
         optimizer.register_step_pre_hook(_multiply)
-    chosen, own = set(map(id, parameters)), []
+    chosen = set(map(id, parameters))
     for group in optimizer.param_groups:
-        own += [parameter for parameter in group["params"] if id(parameter) in chosen]
         group["params"] = [parameter for parameter in group["params"] if id(parameter) not in chosen]
-    optimizer.add_param_group({"params": own, _FACTOR: factor})
+    optimizer.add_param_group({"params": parameters, _FACTOR: factor})
 
 
 def _multiply(optimizer: Optimizer, *_: Any) -> None:
@@ -99,17 +91,12 @@ def _from_opts(original: Any, cls: type, opt: Namespace, model: Any, *args: Any,
     compute = original(cls, opt, model, *args, **kwargs)
     compute.parts = [module for module in model.modules() if hasattr(module, "additional_loss")]
     compute.translation_loss = getattr(getattr(model, "decoder", None), "translation_loss", None)
-    compute.precision = None  # of the loss in blocks, where it can be computed so
-    if is_ours(opt) and compute.translation_loss is None and _is_plain(compute, opt):
-        compute.precision = torch.bfloat16 if opt.bfloat16 else torch.float32
-    return compute
-
-
-def _is_plain(compute: Any, opt: Namespace) -> bool:
-    """Return whether a loss is the cross entropy behind a linear layer alone."""
+    compute.precision = None  # of the loss in blocks: of a cross entropy behind a linear layer alone
     others = opt.copy_attn, opt.lambda_align, opt.lambda_coverage, opt.lm_prior_model
     kinds = type(compute.generator) is nn.Linear, type(compute.criterion) is nn.CrossEntropyLoss
-    return all(kinds) and not any(others)
+    if is_ours(opt) and compute.translation_loss is None and all(kinds) and not any(others):
+        compute.precision = torch.bfloat16 if opt.bfloat16 else torch.float32
+    return compute
 
 
 @adapts("onmt.utils.loss:LossCompute", "forward")

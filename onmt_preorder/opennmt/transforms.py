@@ -56,24 +56,19 @@ class PreorderTransform(Transform):
 
     def batch_apply(self, batch: Sequence[tuple], **_: Any) -> list[tuple[Example, Any, str]]:
         """Preorder the lines of a bucket together."""
-        self._preorder([example for example, _, _ in batch])
-        return [(example, self, corpus) for example, _, corpus in batch]
-
-    def _preorder(self, examples: Sequence[Example]) -> None:
         plain = [
             example
-            for example in examples
+            for example, _, _ in batch
             if any(example["src_original"]) and set(example["src_feats"][0]) == {NO_POSITION}
         ]
-        if not plain:
-            return
         lines = [" ".join(example["src_original"]) for example in plain]
         one = [(self.opts.preorder_model, self.opts.preorder_stanza_dir)]
         for feature, (directory, *others) in enumerate(getattr(self.opts, "preorderers", one)):
-            if directory:
+            if plain and directory:
                 found = on_the_fly.load(directory, *others).positions(lines)
                 for example, positions in zip(plain, found, strict=True):
                     example["src_feats"][feature] = list(map(str, positions))
+        return [(example, self, corpus) for example, _, corpus in batch]
 
 
 class PositionsTransform(Transform):

@@ -76,12 +76,6 @@ def wrap(owner: ModuleType | type, name: str, wrapper: Callable[..., Any]) -> No
     setattr(wrapped, _OURS, (*wrappers, wrapper))
     setattr(owner, name, kind(wrapped) if kind else wrapped)
     if isinstance(owner, ModuleType):
-        _replace_imported(original, wrapped)
-
-
-def _replace_imported(original: Any, wrapped: Any) -> None:
-    for module_name, module in list(sys.modules.items()):
-        if module_name.partition(".")[0] == "onmt":
-            for name, value in list(vars(module).items()):
-                if value is original:
-                    setattr(module, name, wrapped)
+        for module in [each for key, each in sys.modules.items() if key.partition(".")[0] == "onmt"]:
+            for imported in [key for key, value in vars(module).items() if value is original]:
+                setattr(module, imported, wrapped)

@@ -39,22 +39,14 @@ NEEDS = dict.fromkeys(_OF_LEARNING, _EXPLICIT)
 def add_options(parser: Any) -> None:
     """Add the options to a parser of OpenNMT-py."""
     add = option_group(parser, "Model- explicit reordering")
-    add(
-        "explicit_reordering",
-        default=NONE,
-        choices=[NONE, EXGRE, REFSR],
-        help="Learn from the positions of the training source where each token should stand.",
-    )
+    what = "Learn from the positions of the training source where each token should stand."
+    add("explicit_reordering", default=NONE, choices=[NONE, EXGRE, REFSR], help=what)
     add("reordering_loss_weight", type=float, default=0.6, help="Weight of the reordering loss.")
     gaussian = "D: the Gaussian around a learned position has σ = D/2."
     add("reordering_distance", type=float, default=0.5, help=gaussian)
-    add(
-        "reordering_window",
-        type=float,
-        default=WINDOW,
-        help=f"How far from a learned position encodings are summed (default: %(default)s; {SAME}: "
-        "reordering_distance, at whose default the reordering loss has no gradient).",
-    )
+    what = f"How far from a learned position encodings are summed (default: %(default)s; {SAME}: "
+    what += "reordering_distance, at whose default the reordering loss has no gradient)."
+    add("reordering_window", type=float, default=WINDOW, help=what)
     add("reordering_rank", type=int, default=0, help="Rank of the matrix W of learned positions (0: full).")
 
 

@@ -30,20 +30,13 @@ _UNSUPPORTED_ENCODER = (
 )
 _UNSUPPORTED_DECODER = "parallel_residual shared_layer_norm num_experts model_task parallel_mode"
 
-NEEDS = {
-    "preorder_max_relative": (
-        f"preorder_encoding: [{RELATIVE}]",
-        lambda opt: RELATIVE in opt.preorder_encoding,
-    ),
-    "source_max_relative": (
-        f"encoder_type: {ENCODER}",
-        lambda opt: opt.encoder_type == ENCODER or not opt.source_max_relative,
-    ),
-    "norm_placement": (
-        f"encoder_type or decoder_type: {ENCODER}",
-        lambda opt: ENCODER in (opt.encoder_type, opt.decoder_type),
-    ),
-}
+_RELATIVE = f"preorder_encoding: [{RELATIVE}]", lambda opt: RELATIVE in opt.preorder_encoding
+_OURS = f"encoder_type: {ENCODER}", lambda opt: opt.encoder_type == ENCODER or not opt.source_max_relative
+_EITHER = (
+    f"encoder_type or decoder_type: {ENCODER}",
+    lambda opt: ENCODER in (opt.encoder_type, opt.decoder_type),
+)
+NEEDS = {"preorder_max_relative": _RELATIVE, "source_max_relative": _OURS, "norm_placement": _EITHER}
 
 
 @dataclass(frozen=True)
@@ -87,35 +80,19 @@ def make_norm(opt: Namespace) -> nn.Module:
     return {"standard": LayerNorm, "rms": RMSNorm}[opt.layer_norm](opt.enc_hid_size, eps=opt.norm_eps)
 
 
-def make_last_norm(opt: Namespace) -> nn.Module:
-    """Make what follows the last layer: nothing after post-norm layers, which end with a norm."""
-    from torch.nn import Identity
-
-    return make_norm(opt) if opt.norm_placement == PRE else Identity()
-
-
 def add_options(parser: Any) -> None:
     """Add the options of encoder and decoder to a parser of OpenNMT-py."""
     add = option_group(parser, f"Model- encoder_type, decoder_type {ENCODER}")
-    add(
-        "preorder_encoding",
-        nargs="*",
-        default=[],
-        choices=[ABSOLUTE, RELATIVE, RECURRENT],
-        help="How to encode the preordered positions that the source feature gives; nothing: not at all.",
-    )
+    what = "How to encode the preordered positions that the source feature gives; nothing: not at all."
+    add("preorder_encoding", nargs="*", default=[], choices=[ABSOLUTE, RELATIVE, RECURRENT], help=what)
     for name, default, what in (
         ("preorder_max_relative", PAPER_LIMIT, "preordered positions"),
         ("source_max_relative", PAPER_LIMIT, "original positions (0: off)"),
         ("target_max_relative", 0, "target's positions in the decoder (0: off)"),
     ):
         add(name, type=int, default=default, help=f"Clipping distance of the {what}.")
-    add(
-        "norm_placement",
-        default=PRE,
-        choices=[PRE, POST],
-        help="Where layers normalise: before each sub-layer, as OpenNMT-py, or after its residual.",
-    )
+    what = "Where layers normalise: before each sub-layer, as OpenNMT-py, or after its residual."
+    add("norm_placement", default=PRE, choices=[PRE, POST], help=what)
 
 
 def check(opt: Namespace) -> None:

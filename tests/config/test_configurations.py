@@ -8,8 +8,7 @@ from onmt.bin.build_vocab import _get_parser as vocabulary_parser
 from onmt_preorder.papers.npmt.options import check
 from preorder.errors import UsageError
 from preorder_recipes.configuration import CONFIG, SIZES, path_of, read_system, systems_in
-from tests.support.opennmt import checked_opt, make_opt
-from tests.support.transformers import SWAN
+from tests.support.opennmt import checked_opt
 
 KAWARA = {"n_src_feats": 1, "position_encoding": True, "norm_placement": "pre", "add_qkvbias": True}
 CHEN = {**KAWARA, "preorder_encoding": [], "source_max_relative": 0}
@@ -123,31 +122,6 @@ def test_the_papers_settings(system):
     settings = read_system(system, "paper").options
     expected = dict(pair.split() for pair in PAPERS[system].split(", "))
     assert {key: str(settings[key]) for key in expected} == expected
-
-
-@pytest.mark.parametrize(
-    ("changes", "message"),
-    [
-        ({"local_reordering_window": 4}, "local_reordering_window is odd, or 0 for none, not 4"),
-        (
-            {"local_reordering_window": 2, "decoder_type": "rnn"},
-            "local_reordering_window is odd, or 0 for none, not 2",
-        ),
-        (
-            {"local_reordering_window": 3, "local_reordering_rate_factor": 0.1, "optim": "sparseadam"},
-            "local_reordering_rate_factor does not work with optim: sparseadam",
-        ),
-        ({"local_reordering_window": -1}, "local_reordering_window is odd, or 0 for none, not -1"),
-        ({"rnn_type": "RNN"}, "decoder_type: swan has rnn_type: GRU or LSTM, not RNN"),
-        ({"label_smoothing": 0.1}, "label_smoothing does not work with decoder_type: swan"),
-        ({"share_decoder_embeddings": True, "word_vec_size": 7}, "share_decoder_embeddings needs word"),
-        ({"encoder_type": "brnn", "hidden_size": 33}, "hidden_size / 2 units each way: 33 is odd"),
-    ],
-)
-def test_phrase_models_that_cannot_be(changes, message):
-    make_opt(**SWAN)
-    with pytest.raises(UsageError, match=message):
-        make_opt(**{**SWAN, **changes})
 
 
 def test_local_reordering_is_not_for_language_models():

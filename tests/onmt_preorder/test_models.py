@@ -16,7 +16,6 @@ from tests.support.opennmt import make_opt
 from tests.support.transformers import (
     FEATURES,
     LONG,
-    PLAIN,
     SHORT,
     WORDS,
     batch,
@@ -237,39 +236,3 @@ def test_no_positions_to_be_had():
     opt = make_opt()
     with pytest.raises(UsageError, match="needs the positions as source feature"):
         build_model(opt, opt, make_vocabs(None), None, -1)
-
-
-@pytest.mark.parametrize(
-    ("changes", "message"),
-    [
-        ({"target_max_relative": 2, "decoder_type": "transformer"}, "target_max_relative needs decoder_type"),
-        (
-            {"target_max_relative": 2, "max_relative_positions": 3, "position_encoding": False},
-            "max_relative_positions does not work with target_max_relative",
-        ),
-        ({"num_experts": 2}, "num_experts does not work with decoder_type"),
-        ({"self_attn_type": "average"}, "self_attn_type: average does not work"),
-        ({"norm_placement": "post", "decoder_type": "transformer"}, "post needs decoder_type"),
-        ({"norm_placement": "post", "encoder_type": "transformer"}, "post needs encoder_type"),
-        ({"reordering_embedding": ["decoder"], "decoder_type": "transformer"}, "needs decoder_type"),
-        ({"reordering_embedding": ["encoder"], "encoder_type": "transformer"}, "needs encoder_type"),
-        (
-            {"reordering_embedding": ["encoder"], "additional_position_encoding": ["encoder", "decoder"]},
-            "exclude each other in the encoder",
-        ),
-        (
-            {"additional_position_encoding": ["decoder"], "position_encoding_type": "SinusoidalConcat"},
-            "needs position_encoding_type: SinusoidalInterleaved",
-        ),
-        # explicit reordering
-        (
-            {"explicit_reordering": "exgre", "encoder_type": "transformer"},
-            "explicit_reordering needs encoder_type",
-        ),
-        ({"explicit_reordering": "exgre", "reordering_window": 0.3}, "window 0.3 is below 0.5"),
-        ({"explicit_reordering": "exgre"}, "the reordering loss needs the positions"),
-    ],
-)
-def test_what_cannot_be(changes, message):
-    with pytest.raises(UsageError, match=message):
-        make_opt(**{**PLAIN, **changes})

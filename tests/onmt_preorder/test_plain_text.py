@@ -14,8 +14,9 @@ from onmt_preorder.input import on_the_fly, raw_text
 from onmt_preorder.input.raw_text import make_detokenizer
 from onmt_preorder.opennmt.server import prepare
 from preorder.io import files
+from preorder_recipes.pipeline import subwords
 from tests.support.language import features, sentence, translation, write_texts
-from tests.support.opennmt import TINY, call, train, write_vocabularies
+from tests.support.opennmt import ROOT, TINY, call, train, write_vocabularies
 from tests.support.texts import write
 
 pytestmark = pytest.mark.slow
@@ -124,6 +125,25 @@ def test_raw_text_in_and_out(folder, expected, preorderer, monkeypatch, capsys):
     assert main(["translate", *model, "--src", "split", "--detokenize", "ja", "--onmt", "-report_align"]) == 2
     message = "report_align counts tokens: it does not go with detokenize\n"
     assert capsys.readouterr().err.endswith(message)
+
+
+def test_plain_words_through_a_model_of_pieces(folder, preorderer):
+    texts = [str(folder / "train.plain"), str(folder / "train.tgt")]
+    command = ["--kind", "bpe", "--size", "34", "--out", str(folder / "pieces"), "--text", *texts]
+    assert subwords.main(command) == 0
+    settings = {**TINY, **yaml.safe_load((ROOT / "config/subwords.yaml").read_text(encoding="utf-8"))}
+    settings |= {f"{side}_subword_model": "pieces" for side in ("src", "tgt")}
+    settings |= {f"{side}_vocab": f"pieces.{side}" for side in ("src", "tgt")}
+    settings |= {"train_steps": 90, "valid_steps": 90, "learning_rate": 0.005, "save_model": "pieces"}
+    (folder / "pieces.yaml").write_text(yaml.safe_dump({**settings, "save_data": "data"}))
+    call(folder, "onmt_build_vocab", "-config", "pieces.yaml", "-n_sample", "-1")
+    call(folder, "onmt_train", "-config", "pieces.yaml")
+    given = ("-src", "test.plain", "-output", "pieces.hyp", "-preorder_model", preorderer)
+    call(folder, "onmt_translate", "-model", "pieces_step_90.pt", *given)
+    found = read(folder / "pieces.hyp")
+    known = {word for line in read(folder / "train.tgt") for word in line.split()}
+    assert {word for line in found for word in line.split()} <= known
+    assert sum(line.split()[-1].startswith("verb") for line in found) > 15
 
 
 def test_a_conversation(folder, expected, preorderer, monkeypatch, capsys):

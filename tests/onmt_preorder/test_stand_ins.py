@@ -15,7 +15,8 @@ import pyonmttok
 import torch
 
 from onmt_preorder import stand_ins
-from tests.support.running import environment
+from tests.support.opennmt import call
+from tests.support.running import ROOT, environment
 
 TOKENS = st.lists(st.sampled_from(["<unk>", "<s>", "a", "b", "c", "", "d e"]), max_size=12)
 HIDDEN = "import sys\nsys.modules['pyonmttok'] = sys.modules['fasttext'] = None\n"
@@ -54,12 +55,11 @@ def test_a_vocabulary_is_that_of_pyonmttok(tokens, size, special):
     assert ("a" in ours, "zz" in ours) == ("a" in theirs, "zz" in theirs)
 
 
-def run(folder, command, *arguments, hidden):
+def run_without(folder, command, *arguments):
+    """Run one of OpenNMT-py's commands in a process that has neither."""
     (folder / "hidden").mkdir(exist_ok=True)
     (folder / "hidden/sitecustomize.py").write_text(HIDDEN)
-    variables = environment()
-    if hidden:
-        variables["PYTHONPATH"] = f"{folder / 'hidden'}:{variables.get('PYTHONPATH', '')}"
+    variables = environment(PYTHONPATH=f"{folder / 'hidden'}:{ROOT}")
     program = str(Path(sys.executable).parent / command)
     pipes = {"capture_output": True, "text": True, "check": False}
     return subprocess.run([program, *arguments], cwd=folder, env=variables, **pipes)
@@ -75,15 +75,17 @@ def test_a_training_without_them_is_the_same(tmp_path):
         (folder / "tgt").write_text("x y\ny z x\n" * 10)
         (folder / "run.yaml").write_text(CONFIG)
         for command in COMMANDS:
-            done = run(folder, *command.split(), hidden=hidden)
-            assert done.returncode == 0, done.stderr[-2000:]
-        texts.append([(folder / name).read_bytes() for name in ("run/src", "run/tgt", "hyp")])
+            if hidden:
+                done = run_without(folder, *command.split())
+                assert done.returncode == 0, done.stderr[-2000:]
+            else:
+                call(folder, *command.split())
         checkpoint = torch.load(folder / "run/model_step_2.pt", weights_only=False)
         weights.append(checkpoint["model"] | checkpoint["generator"])
-        texts[-1].append(checkpoint["vocab"])
+        files = ((folder / name).read_bytes() for name in ("run/src", "run/tgt", "hyp"))
+        texts.append([*files, checkpoint["vocab"]])
     assert texts[0] == texts[1]
-    assert weights[0].keys() == weights[1].keys()
-    assert all(torch.equal(weights[0][name], weights[1][name]) for name in weights[0])
+    torch.testing.assert_close(*weights, rtol=0, atol=0)
 
 
 def test_what_needs_them_is_one_line(tmp_path):
@@ -92,7 +94,7 @@ def test_what_needs_them_is_one_line(tmp_path):
         "data: {train: {path_src: src, path_tgt: src, transforms: [onmt_tokenize]}}\nsave_data: run\n"
         "src_vocab: run/src\ntgt_vocab: run/tgt\n"
     )
-    done = run(tmp_path, "onmt_build_vocab", "-config", "run.yaml", "-num_threads", "1", hidden=True)
+    done = run_without(tmp_path, "onmt_build_vocab", "-config", "run.yaml", "-num_threads", "1")
     assert done.returncode == 2
     assert "pyonmttok is not installed" in done.stderr
     assert "Traceback" not in done.stderr

@@ -12,7 +12,7 @@ from preorder_recipes import paper_tables, papers
 from preorder_recipes.configuration import read_system
 from preorder_recipes.paper_tables import read_paper
 from preorder_recipes.synthetic import generate
-from tests.support.documents import ROOT
+from tests.support.running import ROOT
 from tests.support.texts import write
 
 CORPORA = {"enja": ("en", "ja"), "multi30k": ("en", "de"), "kftt": ("en", "ja")}

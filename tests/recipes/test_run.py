@@ -7,7 +7,7 @@ import pytest
 
 from preorder_recipes import robustness, run
 from preorder_recipes.synthetic import generate
-from tests.support.documents import ROOT
+from tests.support.running import ROOT
 
 TINY = ["hidden_size=16", "word_vec_size=16", "transformer_ff=16", "heads=2", "layers=1", "valid_steps=2"]
 PREORDER = ["--preorder", "--classes", "10", "--iterations", "2"]

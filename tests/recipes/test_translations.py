@@ -6,7 +6,7 @@ import tarfile
 
 import pytest
 
-from tests.support.documents import ROOT
+from tests.support.running import ROOT
 
 ARCHIVES = sorted((ROOT / "recipes").glob("*/translations/*.tar.xz"))
 LINES = {"kftt": 1160, "enja": 500, "multi30k": 1000}  # of the test set

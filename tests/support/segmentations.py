@@ -72,18 +72,15 @@ def segmentations(words, elements, longest):
             yield segments
 
 
-def enumerated(model, batch, sentence, longest):
-    """Return the score of each segmentation of a sentence by its segments' lengths."""
-    words = batch.words[sentence, : batch.lengths[sentence]].tolist()
-    states = batch.states[sentence]
-    count = int(batch.elements[sentence])
-    return {
-        tuple(map(len, segments)): sum(segment_score(model, states[t], s) for t, s in enumerate(segments))
-        for segments in segmentations(words, count, longest)
-    }
-
-
 def by_enumeration(model, batch, longest):
     """Return the log probability of each sentence."""
-    found = [enumerated(model, batch, sentence, longest) for sentence in range(len(batch.lengths))]
-    return torch.stack([torch.stack(list(scores.values())).logsumexp(0) for scores in found])
+    totals = []
+    for states, count, words, length in zip(
+        batch.states, batch.elements.tolist(), batch.words.tolist(), batch.lengths.tolist(), strict=True
+    ):
+        scores = [
+            sum(map(segment_score, [model] * count, states, segments))
+            for segments in segmentations(words[:length], count, longest)
+        ]
+        totals.append(torch.stack(scores).logsumexp(0))
+    return torch.stack(totals)

@@ -31,13 +31,9 @@ NEEDS = {
 def add_options(parser: Any) -> None:
     """Add the models' options, and AdaDelta's, to a parser of OpenNMT-py."""
     add = option_group(parser, f"Model- decoder_type {DECODER}")
-    add(
-        "distortion",
-        default=NONE,
-        choices=[NONE, SOURCE, TARGET, HIDDEN],
-        help="What the jumps of attention depend on: the previous source context (S-Distortion), the "
-        "previous target word (T-), the previous hidden state (H-); none: RNNsearch* without jumps.",
-    )
+    what = "What the jumps of attention depend on: the previous source context (S-Distortion), the previous "
+    what += "target word (T-), the previous hidden state (H-); none: RNNsearch* without jumps."
+    add("distortion", default=NONE, choices=[NONE, SOURCE, TARGET, HIDDEN], help=what)
     add("distortion_window", type=int, default=PAPER_WINDOW, help="The longest jump, in source tokens.")
     share = "Weight of the jumps in the attention, 0 to 1."
     add("distortion_lambda", type=float, default=PAPER_LAMBDA, help=share)
@@ -71,9 +67,3 @@ def check(opt: Namespace) -> None:
     if opt.optim == "sparseadam":  # two optimisers in one
         refuse(opt, "distortion_rate_factor", "optim: sparseadam")
     check_shared_embeddings(opt)
-
-
-def puts_end_symbols(encoder: Any) -> bool:
-    """Tell whether an encoder, or those of an ensemble, which are alike, put a symbol after each sentence."""
-    first, *_ = getattr(encoder, "model_encoders", [encoder])
-    return getattr(first, "end_symbol", None) is not None

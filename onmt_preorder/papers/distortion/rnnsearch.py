@@ -59,16 +59,6 @@ class AdditiveAttention(nn.Module):
         return (self.score(layer).squeeze(2) + source.penalty).softmax(-1)
 
 
-def start(like: Tensor, length: int, window: int) -> Tensor:
-    """Return α_0, padded, of a source of this length, on the type and device of ``like``, ``(batch, …)``.
-
-    All attention is just before the first word: a jump by 1 leads to the first word, by 2 to the second.
-    """
-    attention = like.new_zeros(len(like), length + 2 * window)
-    attention[:, window - 1] = 1
-    return attention
-
-
 def mix(content: Tensor, previous: Tensor, jumps: Tensor, weight: float, mask: Tensor) -> Tensor:
     """Return ``α_t = λ Σ_k P(k) Γ(α_{t-1}, k) + (1 - λ) α̂_t`` (eq. 7 and 8), ``(batch, length)``.
 
@@ -114,14 +104,17 @@ class DistortionRNNDecoder(DecoderBase):
     def init_state(self, _: Tensor, states: Tensor, final: Tensor) -> None:
         """Begin a batch: ``s_0 = tanh(W h_1 + b)`` of ``final``, a GRU's backward state of the first word.
 
-        α_0 is that of :func:`start`. The first jump depends on ``c_0 = 0``, ``emb(<s>)``, or
-        ``s̃_0 = s_0``. ``states`` is h, ``(batch, length, source_size)``; ``final`` is ``(batch, size)``.
+        α_0 is just before the first word: a jump by 1 leads to it. The first jump depends on ``c_0 = 0``,
+        ``emb(<s>)``, or ``s̃_0 = s_0``. ``states`` is h, ``(batch, length, source_size)``; ``final`` is
+        ``(batch, size)``.
         """
         hidden = self.initial(final).tanh()
         self.state = {"hidden": hidden}
         if self.jumps is None:
             return
-        self.state["attention"] = start(hidden, states.size(1), self.window)
+        attention = hidden.new_zeros(len(hidden), states.size(1) + 2 * self.window)
+        attention[:, self.window - 1] = 1
+        self.state["attention"] = attention
         if self.context == SOURCE:
             self.state["logits"] = self.jumps.bias.expand(len(hidden), -1)
         elif self.context == HIDDEN:

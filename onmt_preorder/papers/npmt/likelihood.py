@@ -163,7 +163,9 @@ def sum_segmentations(scores: Tensor, lengths: Tensor) -> tuple[Tensor, Tensor]:
     alpha[:, 0] = 0
     alphas = [alpha]
     for arriving in _by_end(scores):
-        alphas.append((_windows(alphas[-1], arriving.size(-1)) + arriving).logsumexp(-1))
+        sizes = arriving.size(-1)  # α of the boundaries j - sizes + 1 … j beside the segments that end at j
+        before = functional.pad(alphas[-1], (sizes - 1, 0), value=_IMPOSSIBLE).unfold(1, sizes, 1)
+        alphas.append((before + arriving).logsumexp(-1))
     return _at(alphas[-1], lengths), torch.stack(alphas)
 
 
@@ -193,11 +195,6 @@ def _by_end(scores: Tensor) -> Iterable[Tensor]:
     size = torch.arange(sizes - 1, -1, -1, device=scores.device)
     start = torch.arange(boundaries, device=scores.device).unsqueeze(1) - size
     return scores[:, :, start.clamp(min=0), size.expand_as(start)]
-
-
-def _windows(alpha: Tensor, sizes: int) -> Tensor:
-    """Return ``(batch, boundaries, sizes)``: entry ``[b, j, k]`` is ``alpha[b, j - sizes + 1 + k]``."""
-    return functional.pad(alpha, (sizes - 1, 0), value=_IMPOSSIBLE).unfold(1, sizes, 1)
 
 
 def _at(table: Tensor, boundaries: Tensor) -> Tensor:

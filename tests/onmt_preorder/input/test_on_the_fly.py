@@ -35,16 +35,11 @@ def test_lines_are_remembered_while_there_is_room(monkeypatch):
     assert preorderer.seen == ["a b", "c", "d e f", "d e f", "g h"]
 
 
-def test_words_are_unescaped_before_they_are_ordered():
-    preorderer = Counting()
-    OnTheFlyPreorderer(Model(preorderer)).positions(["a&#12288;b c&#65512;d &#38;#160;"])
-    assert preorderer.seen == ["a\u3000b c￨d &#160;"]
-
-
-def test_words_in_lower_case():
-    preorderer = Counting()
-    OnTheFlyPreorderer(Model(preorderer), lowercase=True).positions(["A bC"])
-    assert preorderer.seen == ["a bc"]
+def test_words_are_unescaped_before_they_are_ordered_and_in_lower_case_if_asked_for():
+    preorderer, line = Counting(), "A&#12288;b c&#65512;D &#38;#160;"
+    for lowercase in (False, True):
+        OnTheFlyPreorderer(Model(preorderer), lowercase=lowercase).positions([line])
+    assert preorderer.seen == ["A\u3000b c￨D &#160;", "a\u3000b c￨d &#160;"]
 
 
 def test_layers_that_only_files_give():

@@ -62,25 +62,17 @@ def test_lines_without_links_guide_nothing(folder):
 
 
 RECURRENT = {"decoder_type": "distortion_rnn", "layers": 1, "position_encoding": False}
+OURS = {"decoder_type": "preorder_transformer"}
+OTHERS = [pytest.param(changes, marks=pytest.mark.slow) for changes in ({}, RECURRENT)]
 
 
-@pytest.mark.parametrize(
-    "changes",
-    [
-        pytest.param({}, marks=pytest.mark.slow),
-        {"decoder_type": "preorder_transformer"},
-        pytest.param(RECURRENT, marks=pytest.mark.slow),
-    ],
-)
+@pytest.mark.parametrize("changes", [OURS, *OTHERS])
 def test_attention_follows_the_links(folder, changes):
     path = train_with(folder, right_links(folder, "train"), steps=150, **changes)
-    found = folder / "found.align"
-    call(
-        folder,
-        *("onmt_translate", "-model", path, "-src", "train.src", "-tgt", "train.tgt", "-gold_align"),
-        *("-output", "out", "-align_output", found),
-    )
-    pairs = zip(found.read_text().splitlines(), right_links(folder, "train"), strict=True)
+    given = ("-model", path, "-src", "train.src", "-tgt", "train.tgt", "-gold_align", "-output", "out")
+    call(folder, "onmt_translate", *given, "-align_output", "found.align")
+    lines = (folder / "found.align").read_text().splitlines()
+    pairs = zip(lines, right_links(folder, "train"), strict=True)
     right = [len({*line.split()} & {*links.split()}) / len(links.split()) for line, links in pairs]
     assert sum(right) / LINES > 0.9
 

@@ -11,8 +11,10 @@ from onmt.utils.parse import ArgumentParser
 
 from onmt_preorder.opennmt.transforms import PreorderTransform
 from preorder.errors import DataError, UsageError
+from tests.support.distortion_models import DISTORTION
 from tests.support.opennmt import TINY, make_opt
-from tests.support.texts import write
+from tests.support.texts import rows, write
+from tests.support.transformers import PLAIN, SWAN, WITHOUT_FEATURES
 
 
 def parse(make_parser, folder, *arguments, without=(), **changes):
@@ -24,7 +26,7 @@ def parse(make_parser, folder, *arguments, without=(), **changes):
     return make_parser().parse_known_args(["-config", str(path), *arguments])[0]
 
 
-PLAIN = {"encoder_type": "transformer", "preorder_encoding": []}
+OPENNMT = {"encoder_type": "transformer", "preorder_encoding": []}
 BOTH_PARSERS = pytest.mark.parametrize("make_parser", [training_parser, vocabulary_parser])
 
 
@@ -34,11 +36,7 @@ BOTH_PARSERS = pytest.mark.parametrize("make_parser", [training_parser, vocabula
     [
         ({"hiden_size": 64}, [], r"run\.yaml:\d: unknown key 'hiden_size': did you mean 'hidden_size'\?"),
         ({"preorder_encodin": []}, [], r".*'preorder_encodin': did you mean 'preorder_encoding'\?"),
-        (
-            {"encoder_tipe": "preorder_transformer", "without": ["encoder_type"]},
-            [],
-            r".*'encoder_tipe': did you mean 'encoder_type'\?",
-        ),
+        ({"encoder_tipe": "preorder_transformer", "without": ["encoder_type"]}, [], r".*'encoder_tipe': .*"),
         ({}, ["-share_voca"], r"unknown key '-share_voca': did you mean '-share_vocab'\?"),
         ({}, ["--skip_empty=silent"], r"unknown key '--skip_empty': did you mean '--skip_empty_level'\?"),
     ],
@@ -52,40 +50,68 @@ def test_unknown_keys_and_prefixes_are_refused(tmp_path, capsys, make_parser, ch
 
 def test_other_encoders_may_be_as_careless_as_before(tmp_path):
     path = tmp_path / "run.yaml"
-    path.write_text(yaml.safe_dump({**TINY, **PLAIN, "qqq": 1}))
+    path.write_text(yaml.safe_dump({**TINY, **OPENNMT, "qqq": 1}))
     assert training_parser().parse_known_args(["-config", str(path)])[1] == ["--qqq=1"]
 
 
-@pytest.mark.parametrize(
-    ("changes", "message"),
-    [
-        (
-            {"encoder_type": "transformer"},
-            r"preorder_encoding: \[relative\] needs encoder_type: preorder_transformer, not tr",
-        ),
-        ({"encoder_type": "preorder_transfomer"}, "did you mean 'preorder_transformer'"),
-        ({"num_kv": 2}, "num_kv does not work with encoder_type: preorder_transformer"),
-        ({"multiquery": True}, "multiquery does not work"),
-        ({"copy_attn": True}, "copy_attn does not work"),
-        ({"parallel_mode": "tensor_parallel"}, "parallel_mode does not work"),
-        ({"heads": 5}, "hidden_size 64 is not a multiple of heads 5"),
-        ({"word_vec_size": 32}, "hidden_size 64 is not word_vec_size 32"),
-        (
-            {"preorder_encoding": ["absolute"], "position_encoding_type": "SinusoidalConcat"},
-            r"\[absolute\] needs position_encoding_type: SinusoidalInterleaved",
-        ),
-        ({"n_src_feats": 0}, "preorder_encoding needs the positions as source feature: n_src_feats: 1"),
-        ({"n_src_feats": 2, "preorder_encoding": []}, "reads one source feature, the position, not 2"),
-        (
-            {"decoder_type": "preorder_transformer", "lambda_align": 1.0, "alignment_layer": -4},
-            "alignment_layer -4: the decoder has 1 layers, the last is -1",
-        ),
-        ({"bfloat16": True, "model_dtype": "fp16"}, "^bfloat16 needs model_dtype: fp32"),
-    ],
-)
-def test_options_that_cannot_be(changes, message):
+FAMILIES = {
+    "relative": {},
+    "plain": PLAIN,
+    "distortion": DISTORTION,
+    "hybrid": {**DISTORTION, "encoder_type": "preorder_transformer", "hidden_size": 8, "word_vec_size": 8},
+    "swan": SWAN,
+}
+CANNOT_BE = r"""
+relative | encoder_type: transformer | ^preorder_encoding: \[relative\] needs encoder_type: preorder_t
+relative | encoder_type: preorder_transfomer | did you mean 'preorder_transformer'
+relative | num_kv: 2 | ^num_kv does not work with encoder_type: preorder_transformer$
+relative | multiquery: true | ^multiquery does not work
+relative | copy_attn: true | ^copy_attn does not work
+relative | parallel_mode: tensor_parallel | ^parallel_mode does not work
+relative | heads: 5 | ^hidden_size 64 is not a multiple of heads 5$
+relative | word_vec_size: 32 | ^hidden_size 64 is not word_vec_size 32$
+relative | preorder_encoding: [absolute], position_encoding_type: SinusoidalConcat | \[absolute\] needs posit
+relative | n_src_feats: 0 | ^preorder_encoding needs the positions as source feature: n_src_feats: 1
+relative | n_src_feats: 2, preorder_encoding: [] | reads one source feature, the position, not 2$
+relative | bfloat16: true, model_dtype: fp16 | ^bfloat16 needs model_dtype: fp32
+plain | lambda_align: 1.0, alignment_layer: -4 | ^alignment_layer -4: the decoder has 1 layers, the last is -1
+plain | target_max_relative: 2, decoder_type: transformer | ^target_max_relative needs decoder_type
+plain | target_max_relative: 2, max_relative_positions: 3, position_encoding: false | ^max_relative_pos
+plain | num_experts: 2 | ^num_experts does not work with decoder_type
+plain | self_attn_type: average | ^self_attn_type: average does not work
+plain | norm_placement: post, decoder_type: transformer | post needs decoder_type
+plain | norm_placement: post, encoder_type: transformer | post needs encoder_type
+plain | reordering_embedding: [decoder], decoder_type: transformer | needs decoder_type
+plain | reordering_embedding: [encoder], encoder_type: transformer | needs encoder_type
+plain | reordering_embedding: [encoder], additional_position_encoding: [encoder] | exclude each other in
+plain | additional_position_encoding: [decoder], position_encoding_type: SinusoidalConcat | needs position_enc
+plain | explicit_reordering: exgre, encoder_type: transformer | ^explicit_reordering needs encoder_type
+plain | explicit_reordering: exgre, reordering_window: 0.3 | window 0.3 is below 0.5
+plain | explicit_reordering: exgre | ^the reordering loss needs the positions
+distortion | encoder_type: brnn | distortion_rnn needs encoder_type: .*, not brnn$
+distortion | layers: 2 | has one layer: dec_layers: 1, not 2$
+distortion | distortion_rate_factor: 3, optim: sparseadam | ^distortion_rate_factor does not work with optim
+distortion | copy_attn: true | ^copy_attn does not work with decoder_type: distortion_rnn$
+distortion | share_decoder_embeddings: true | needs word_vec_size 5 to be hidden_size 6$
+distortion | distortion: hidden, decoder_type: rnn | ^distortion: hidden needs decoder_type: distortion_rnn$
+distortion | decoder_type: rnn | bidirectional_gru needs decoder_type: distortion_rnn$
+hybrid | distortion_source_end: true | ^distortion_source_end needs encoder_type: bidirectional_gru, not pre
+swan | local_reordering_window: 4 | ^local_reordering_window is odd, or 0 for none, not 4$
+swan | local_reordering_window: 2, decoder_type: rnn | ^local_reordering_window is odd, or 0
+swan | local_reordering_window: -1 | ^local_reordering_window is odd, or 0 for none, not -1$
+swan | local_reordering_window: 3, local_reordering_rate_factor: 0.1, optim: sparseadam | ^local_reordering_ra
+swan | rnn_type: RNN | ^decoder_type: swan has rnn_type: GRU or LSTM, not RNN$
+swan | label_smoothing: 0.1 | ^label_smoothing does not work with decoder_type: swan$
+swan | share_decoder_embeddings: true, word_vec_size: 7 | ^share_decoder_embeddings needs word
+swan | hidden_size: 33 | hidden_size / 2 units each way: 33 is odd$
+"""
+
+
+@pytest.mark.parametrize(("family", "changes", "message"), rows(CANNOT_BE))
+def test_options_that_cannot_be(family, changes, message):
+    make_opt(**FAMILIES[family])
     with pytest.raises(UsageError, match=message):
-        make_opt(**changes)
+        make_opt(**{**FAMILIES[family], **yaml.safe_load(f"{{{changes}}}")})
 
 
 def validated(tmp_path, corpus=None, vocabulary=None, **changes):
@@ -101,15 +127,11 @@ def validated(tmp_path, corpus=None, vocabulary=None, **changes):
     ("name", "changes", "message"),
     [
         ("docify", {}, "docify joins lines"),
-        (
-            "docify",
-            {"n_src_feats": 0, "preorder_encoding": [], "lambda_align": 1.0, "alignment_layer": -1},
-            "docify joins lines",
-        ),
+        ("docify", {**WITHOUT_FEATURES, "lambda_align": 1.0, "alignment_layer": -1}, "docify joins lines"),
         ("bart", {"rotate_ratio": 0.5}, "bart moves words"),
         ("bart", {"permute_sent_ratio": 0.5}, "bart moves words"),
         ("bart", {}, None),
-        ("docify", {"n_src_feats": 0, "preorder_encoding": []}, None),
+        ("docify", WITHOUT_FEATURES, None),
     ],
 )
 def test_transforms_that_move_words(tmp_path, name, changes, message):
@@ -144,7 +166,7 @@ def test_a_missing_model_directory(tmp_path):
 
 def test_other_encoders_cannot_use_it(tmp_path):
     with pytest.raises(UsageError, match="preorder_model is for models that read positions"):
-        make_opt(**PLAIN, preorder_model="dir")
-    opt = make_opt(**PLAIN, transforms=["preorder"])
+        make_opt(**OPENNMT, preorder_model="dir")
+    opt = make_opt(**OPENNMT, transforms=["preorder"])
     with pytest.raises(UsageError, match="preorder_model is for models that read positions"):
         PreorderTransform._validate_options(opt)

@@ -1,6 +1,7 @@
 """Ensembles: each member reads what it reads alone, whatever the order of their names."""
 
 import os
+from pathlib import Path
 
 import pytest
 import torch
@@ -144,14 +145,8 @@ def test_models_that_read_different_words_are_refused(name, changes, why):
 
 def test_subword_models_are_compared_by_what_they_hold():
     pytest.importorskip("pyonmttok.version")  # not its stand-in
-    write_bpe = "#version: 0.2\n{} {}</w>\n".format
-    for name, content in (
-        ("one", write_bpe("a", "b")),
-        ("copy", write_bpe("a", "b")),
-        ("other", write_bpe("c", "d")),
-    ):
-        with open(name, "w") as file:
-            file.write(content)
+    for name, pair in (("one", "a b"), ("copy", "a b"), ("other", "c d")):
+        write(Path(name), "#version: 0.2", f"{pair}</w>")
     for name, model in (("first", "one"), ("second", "copy"), ("third", "other")):
         change("verbs_last", **{**BPE, "src_subword_model": model, "tgt_subword_model": "one"})
         os.replace("another.pt", f"{name}.pt")

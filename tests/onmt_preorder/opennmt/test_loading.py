@@ -31,6 +31,7 @@ def test_features_come_from_the_checkpoint():
     assert opt.transforms == opt._all_transform == ["preorder_positions"]
 
 
+OPENNMT = {"encoder_type": "transformer", "preorder_encoding": []}
 ON_THE_FLY = ["preorder", "bpe", "preorder_positions"]
 SPLIT = {"transforms": ["filtertoolong", "bpe"], "src_subword_model": "codes", "tgt_subword_model": "target"}
 TRAINED_SO = {"preorder_model": "dir", "transforms": ON_THE_FLY}
@@ -65,7 +66,7 @@ def test_what_counts(trained, arguments, transforms, expected):
 
 
 def test_a_preorderer_where_there_can_be_none():
-    plain = make_opt(encoder_type="transformer", preorder_encoding=[])
+    plain = make_opt(**OPENNMT)
     for arguments in (["-preorder_model", "dir"], ["-transforms", "preorder"]):
         with pytest.raises(UsageError, match="preorder_model is for models that read positions"):
             load(plain, *arguments)
@@ -77,7 +78,7 @@ def test_a_preorderer_where_there_can_be_none():
 
 @pytest.mark.parametrize("option", ["-tokenize", "-detokenize"])
 def test_raw_text_is_not_for_other_models(option):
-    other = make_opt(encoder_type="transformer", preorder_encoding=[])
+    other = make_opt(**OPENNMT)
     with pytest.raises(UsageError, match="^tokenize and detokenize are for models of onmt-preorder$"):
         load(other, option, "en")
 
@@ -146,11 +147,7 @@ def test_a_preorderer_is_the_same_whenever_it_was_trained(tmp_path):
         ({"preorder_encoding": [], "explicit_reordering": "exgre"}, False, True),
         ({"preorder_encoding": [], "explicit_reordering": "refsr"}, False, True),
         ({"preorder_encoding": [], "n_src_feats": 0}, False, False),
-        (
-            {"preorder_encoding": [], "encoder_type": "transformer", "decoder_type": "preorder_transformer"},
-            True,
-            True,
-        ),
+        ({**OPENNMT, "decoder_type": "preorder_transformer"}, True, True),
     ],
 )
 def test_who_misses_positions_on_plain_lines(caplog, changes, translates, trains):
@@ -165,6 +162,6 @@ def test_who_misses_positions_on_plain_lines(caplog, changes, translates, trains
 
 @pytest.mark.parametrize("transforms", [[], ["bpe"]])
 def test_other_models_are_left_alone(transforms):
-    plain = make_opt(encoder_type="transformer", preorder_encoding=[])
+    plain = make_opt(**OPENNMT)
     opt = load(plain, *(["-transforms", *transforms] if transforms else []))
     assert (opt.transforms, opt.n_src_feats, hasattr(opt, "encoder_type")) == (transforms, 0, False)

@@ -1,4 +1,4 @@
-"""Our transforms, and lines that translation keeps."""
+"""Our transforms, their order among others, and lines that translation keeps."""
 
 import pytest
 import torch
@@ -7,7 +7,9 @@ from onmt.transforms.misc import FilterTooLongTransform
 from onmt.transforms.tokenize import BPETransform
 from onmt.translate import TranslationBuilder
 
+from onmt_preorder.input.pipeline import arrange
 from onmt_preorder.opennmt.transforms import PositionsTransform, PreorderTransform
+from preorder.errors import UsageError
 from tests.support.opennmt import make_opt
 from tests.support.transformers import PAD, WORDS, make_vocabs
 
@@ -65,3 +67,24 @@ def test_alignments_of_a_translation_without_words_are_none(source):
     assert "ALIGN: \n" in aligned.log(1)
     [plain] = builder.from_batch({**found, "gold_score": [0], "alignment": [[]]})
     assert plain.word_aligns is None
+
+
+@pytest.mark.parametrize(
+    ("named", "model", "expected"),
+    [
+        ([], "", "preorder_positions"),
+        ([], "dir", "preorder preorder_positions"),
+        (["bpe", "preorder"], "dir", "preorder bpe preorder_positions"),
+        (["filtertoolong", "bpe"], "dir", "filtertoolong preorder bpe preorder_positions"),
+        (["preorder", "filtertoolong"], "dir", "preorder filtertoolong preorder_positions"),
+        (["inferfeats", "preorder_positions", "preorder"], "dir", "preorder preorder_positions"),
+    ],
+)
+def test_where_transforms_belong(named, model, expected):
+    assert arrange(named, model) == expected.split()
+    assert arrange(arrange(named, model), model) == expected.split()
+
+
+def test_the_transform_needs_a_model():
+    with pytest.raises(UsageError, match=r"transforms: \[preorder\] needs preorder_model: DIR"):
+        arrange(["preorder"], "")

@@ -4,6 +4,7 @@ import itertools
 import math
 import sys
 from collections import defaultdict
+from types import SimpleNamespace
 
 import pytest
 import torch
@@ -103,33 +104,22 @@ def test_the_search_ends_where_nothing_can_become_better():
     assert len(steps) == 2
 
 
+TOKENS = ["<s>", "</s>", "a", "b", "c"]
+
+
+def bigram(one, other):
+    return -((one * 7 + other * 5) % 11) / 4
+
+
 class Bigrams:
-    """A language model whose state is the last word; stands for ``NgramFluency`` too, one object a batch."""
+    """A language model as KenLM's, whose state is the last word."""
 
-    def __init__(self, batch):
-        self.kept, self.grown = [[BEGIN] for _ in range(batch)], [{} for _ in range(batch)]
+    def BeginSentenceWrite(self, state):
+        state.word = BEGIN
 
-    @staticmethod
-    def score(one, other):
-        return -((one * 7 + other * 5) % 11) / 4
-
-    def total(self, words):
-        return sum(self.score(one, other) for one, other in itertools.pairwise([BEGIN, *words, END]))
-
-    def extend(self, sentence, grown):
-        scores = {}
-        for place, (parent, words) in grown.items():
-            path = [self.kept[sentence][parent], *words]
-            self.grown[sentence][place] = path[-1]
-            scores[place] = sum(self.score(*pair) for pair in itertools.pairwise(path))
-        return scores
-
-    def keep(self, sentence, places):
-        self.kept[sentence] = [self.grown[sentence].get(place, BEGIN) for place in places]
-        self.grown[sentence] = {}
-
-    def end(self, sentence):
-        return [self.score(state, END) for state in self.kept[sentence]]
+    def BaseScore(self, state, token, after):
+        after.word = TOKENS.index(token)
+        return bigram(state.word, after.word)
 
 
 def exhaustive(model, states):
@@ -146,16 +136,19 @@ def exhaustive(model, states):
 
 
 @pytest.mark.parametrize(("reward", "has_model"), [(0.0, False), (0.7, False), (0.0, True), (0.4, True)])
-def test_a_wide_beam_is_exhaustive_search(reward, has_model):
+def test_a_wide_beam_is_exhaustive_search(monkeypatch, reward, has_model):
+    monkeypatch.setitem(sys.modules, "kenlm", SimpleNamespace(State=SimpleNamespace))
     model, states = setup(layers=2)
     wide = 600  # more than the translations of two elements, and of three as far as they are equal
     segments = spread(best_segments(model, states[REAL], LONGEST, EVERY, [BEGIN]), REAL)
-    fluency = Bigrams(3) if has_model else None
+    weight = 2 * has_model
+    # KenLM's logarithms are to the base of 10.
+    fluency = NgramFluency(Bigrams(), weight / math.log(10), TOKENS, batch=3) if has_model else None
     with torch.no_grad():
         found = beam_search(segments, wide, reward, fluency)
     for sentence in range(3):
         expected = {
-            words: score + reward * len(words) + (Bigrams(1).total(words) if has_model else 0)
+            words: score + reward * len(words) + weight * sum(map(bigram, (BEGIN, *words), (*words, END)))
             for words, score in exhaustive(model, states[sentence, REAL[sentence]]).items()
         }
         best = sorted(expected, key=expected.get, reverse=True)[:20]
@@ -193,41 +186,6 @@ def test_a_beam_of_one_is_the_greedy_concatenation_of_best_segments():
     assert concatenated.scores.shape == (3, 1)
     rewarded = beam_search(segments, 1, reward=50.0)  # counts at each element
     assert rewarded.lengths.sum((1, 2)).tolist() == [LONGEST * count for count in REAL.sum(1).tolist()]
-
-
-ARPA = """\\data\\
-ngram 1=5
-ngram 2=2
-
-\\1-grams:
--1.0\t<unk>
-0\t<s>\t-0.3
--0.8\t</s>
--0.5\ta\t-0.2
--0.9\tb\t-0.1
-
-\\2-grams:
--0.25\t<s> a
--0.4\ta b
-
-\\end\\
-"""
-
-
-def test_kenlm_scores_beginnings(tmp_path):
-    pytest.importorskip("kenlm", reason="the extra lm is not installed")
-    (tmp_path / "lm.arpa").write_text(ARPA)
-    model = language_model.load(str(tmp_path / "lm.arpa"))
-    fluency = NgramFluency(model, 0.5, ["<s>", "</s>", "a", "b"], batch=2)
-    half = 0.5 * math.log(10)
-    # After <s>: "a b", and nothing; "b" has no bigram there: it backs off.
-    assert fluency.extend(0, {4: (0, [2, 3]), 7: (0, []), 9: (0, [3])}) == pytest.approx(
-        {4: half * (-0.25 - 0.4), 7: 0.0, 9: half * (-0.3 - 0.9)}
-    )
-    fluency.keep(0, [4, 7, 0])
-    assert fluency.end(0) == pytest.approx([half * (-0.1 - 0.8), half * (-0.3 - 0.8), half * (-0.3 - 0.8)])
-    assert fluency.extend(0, {1: (1, [2])}) == pytest.approx({1: half * -0.25})
-    assert model.score("a b") * half * 2 == pytest.approx((-0.25 - 0.4 - 0.1 - 0.8) * math.log(10))
 
 
 def test_language_models_that_cannot_be_loaded(tmp_path, monkeypatch):

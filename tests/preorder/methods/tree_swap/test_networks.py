@@ -11,8 +11,28 @@ from tests.support.trees import random_sentence, sentences
 
 torch = pytest.importorskip("torch")
 
-from preorder.methods.tree_swap.networks import Contextual, Recursive, compose  # noqa: E402
-from tests.support.minibatches import NUMBERING, ROWS, minibatches  # noqa: E402
+from preorder.learning.encode import Vocabulary  # noqa: E402
+from preorder.learning.network import equally_long  # noqa: E402
+from preorder.methods.tree_swap.networks import (  # noqa: E402
+    Contextual,
+    Numbering,
+    Recursive,
+    compose,
+    minibatch,
+)
+from preorder.methods.tree_swap.trees import forest  # noqa: E402
+
+CPU = torch.device("cpu")
+ROWS = {"words": 13, "tags": 3}
+NUMBERING = Numbering(
+    Vocabulary({"words": [f"w{i}" for i in range(12)], "tags": ["NN", "X"]}), ["S", "NP", "VP'", "nsubj-"]
+)
+
+
+def minibatches(lines, how="head"):
+    batch = NUMBERING(lines, forest(lines, how))
+    for chosen in equally_long(batch.trees.lengths, lambda _: 3):
+        yield batch, chosen, *minibatch(batch, chosen, CPU)
 
 
 @settings(max_examples=50)
