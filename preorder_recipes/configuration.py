@@ -12,8 +12,8 @@ from typing import Any
 import yaml
 
 from onmt_preorder.base_configuration import CONFIG, FOR_RECIPES, merge, read_files
-from preorder.command_line import Parser, execute
 from preorder.errors import DataError, UsageError
+from preorder_recipes.commands import execute, make_parser
 from preorder_recipes.pipeline.subwords import KINDS
 
 SIZES = ("tiny", "small", "small_long", "medium", "paper")
@@ -118,13 +118,12 @@ def key_and_value(text: str) -> tuple[str, str]:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command; return its exit status."""
-    parser = Parser(prog="python -m preorder_recipes.configuration", description=__doc__)
+    parser = make_parser(_print)
     parser.add_argument(
         "system", metavar="SYSTEM", help="a file of config/system, without .yaml, or your own"
     )
     parser.add_argument("--size", choices=SIZES, default=DEFAULT_SIZE, help="(default: %(default)s)")
     parser.add_argument("--subwords", choices=KINDS, help="with the options that split words")
-    parser.set_defaults(run=_print)
     return execute(parser, argv)
 
 

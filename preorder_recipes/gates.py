@@ -9,34 +9,29 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Sequence
-from pathlib import Path
 
-from preorder.command_line import Parser, execute
 from preorder.command_line.options import add_number, positive
 from preorder.data.formats import parse_tokens
 from preorder.errors import UsageError
-from preorder_recipes.pipeline.checks import check_readable
-from preorder_recipes.trained import Matrix, add_picture, line_of, load_for_line
+from preorder_recipes.commands import execute, make_parser
+from preorder_recipes.trained import add_inputs, add_picture, line_of, load_for_line, show_matrix
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run the command; return its exit status: 0 done, 2 bad input or usage."""
-    parser = Parser(prog="python -m preorder_recipes.gates", description=__doc__)
-    parser.add_argument("--model", metavar="F", required=True, help="checkpoint")
-    parser.add_argument("--src", metavar="F", required=True, help="source, one sentence a line")
+    """Run the command; return its exit status."""
+    parser = make_parser(_print)
+    add_inputs(parser, src="source, one sentence a line")
     add_number(parser, "--line", positive, 1, "number of the sentence")
     add_picture(parser)
-    parser.set_defaults(run=_print)
     return execute(parser, argv)
 
 
 def _print(arguments: argparse.Namespace) -> None:
-    check_readable([Path(arguments.model), Path(arguments.src)])
     sentence = line_of(arguments.src, arguments.line)
     words, gates = parse_tokens(sentence), gates_of(arguments.model, sentence)
     side = len(gates[0]) // 2
     columns = [f"{distance:+d}" if distance else "0" for distance in range(-side, side + 1)]
-    Matrix(words, columns, gates, "distance in words").show(f"Gates of “{sentence}”", arguments.out)
+    show_matrix(f"Gates of “{sentence}”", "distance in words", words, columns, gates, arguments.out)
 
 
 def gates_of(model: str, sentence: str) -> list[list[float]]:

@@ -10,48 +10,47 @@ import argparse
 import math
 import sys
 from collections.abc import Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from preorder.command_line import Parser, execute
+from preorder.command_line.options import add_number, positive
 from preorder.data.formats import parse_tokens
 from preorder.errors import UsageError
-from preorder_recipes.pipeline.checks import check_device, check_readable
-from preorder_recipes.trained import Matrix, add_line, add_picture, line_of, load_for_line, load_trained
+from preorder_recipes.commands import execute, make_parser
+from preorder_recipes.trained import (
+    add_inputs,
+    add_picture,
+    line_of,
+    load_for_line,
+    load_trained,
+    show_matrix,
+)
 
 if TYPE_CHECKING:
     from torch import Tensor
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run the command; return its exit status: 0 done, 2 bad input or usage."""
-    parser = Parser(prog="python -m preorder_recipes.jumps", description=__doc__)
-    parser.add_argument("--model", metavar="F", required=True, help="checkpoint")
-    parser.add_argument("--src", metavar="F", required=True, help="source, one sentence a line")
-    parser.add_argument("--tgt", metavar="F", required=True, help="its translation")
-    parser.add_argument("--gpu", metavar="N", type=int, default=-1, help="number of the GPU, from 0")
-    add_line(parser, "print P(k) at each word of the translation")
+    """Run the command; return its exit status."""
+    parser = make_parser(_print)
+    add_inputs(parser, src="source, one sentence a line", tgt="its translation")
+    add_number(parser, "--line", positive, None, "print P(k) at each word of this translation")
     add_picture(parser)
-    parser.set_defaults(run=_print)
     return execute(parser, argv)
 
 
 def _print(arguments: argparse.Namespace) -> None:
-    check_readable(map(Path, (arguments.model, arguments.src, arguments.tgt)))
-    check_device("cpu" if arguments.gpu < 0 else "gpu")
     if arguments.line:
-        lines = [line_of(path, arguments.line) for path in (arguments.src, arguments.tgt)]
-        _print_sentence(arguments, *lines)
+        _print_sentence(arguments)
         return
     if arguments.out:
         raise UsageError("--out draws the jumps of one sentence: it goes with --line")
-    entropy, probabilities, lost = measure(arguments.model, arguments.src, arguments.tgt, arguments.gpu)
+    entropy, probabilities, lost = measure(arguments.model, arguments.src, arguments.tgt)
     print(f"entropy of P(k) {entropy:.3f}, of {math.log(len(probabilities)):.3f} at most")
     print(", ".join(f"P({k}) {share:.3f}" for k, share in probabilities.items()))
     print(f"attention past the ends {lost:.3f}")
 
 
-def measure(model: str, source: str, target: str, gpu: int = -1) -> tuple[float, dict[int, float], float]:
+def measure(model: str, source: str, target: str) -> tuple[float, dict[int, float], float]:
     """Return means over all words of the target, the end symbol included.
 
     They are the entropy of P(k) in nats; P(k) of each distance k, longest jump ahead first; and what is lost:
@@ -59,7 +58,7 @@ def measure(model: str, source: str, target: str, gpu: int = -1) -> tuple[float,
     """
     import torch
 
-    trained, batches = load_trained(model, source, target, gpu)
+    trained, batches = load_trained(model, source, target)
     window = _decoder(model, trained).window
     sums, words = torch.zeros(2 * window + 3, dtype=torch.float64), 0
     for batch in batches:
@@ -73,12 +72,13 @@ def measure(model: str, source: str, target: str, gpu: int = -1) -> tuple[float,
     return entropy, dict(zip(_distances(window), shares, strict=True)), lost
 
 
-def _print_sentence(arguments: argparse.Namespace, source: str, target: str) -> None:
+def _print_sentence(arguments: argparse.Namespace) -> None:
+    source, target = (line_of(path, arguments.line) for path in (arguments.src, arguments.tgt))
     trained, batch = load_for_line(arguments.model, source, target)
     jumps, _ = _jumps(arguments.model, trained, batch)
-    distances = list(map(str, _distances(trained.decoder.window)))
-    matrix = Matrix([*parse_tokens(target), "(end)"], distances, jumps[0].tolist(), "k, distance of the jump")
-    matrix.show(f"P(k) at each word of “{target}”", arguments.out)
+    words, distances = [*parse_tokens(target), "(end)"], list(map(str, _distances(trained.decoder.window)))
+    title, axis = f"P(k) at each word of “{target}”", "k, distance of the jump"
+    show_matrix(title, axis, words, distances, jumps[0].tolist(), arguments.out)
 
 
 def _decoder(model: str, trained: Any) -> Any:

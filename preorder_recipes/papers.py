@@ -16,13 +16,12 @@ from pathlib import Path
 import yaml
 
 from onmt_preorder.base_configuration import CONFIG
-from preorder.command_line import Parser
 from preorder.command_line.paths import paths_by_name
 from preorder.errors import UsageError
 from preorder.io import files
 from preorder_recipes import run as main_job
+from preorder_recipes.commands import add_folder, execute, make_parser
 from preorder_recipes.paper_tables import Experiment, Folders, Row, page, read_paper, run_in
-from preorder_recipes.pipeline.runner import exit_status
 
 PAPERS = tuple(sorted(path.stem for path in (CONFIG / "papers").glob("*.yaml")))
 ALL = "all"
@@ -47,23 +46,12 @@ EXAMPLES = """\
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command; return its exit status."""
-    arguments = build_parser().parse_args(argv)
-    return exit_status(lambda: run(arguments))
-
-
-def build_parser() -> argparse.ArgumentParser:
-    """Build the parser of the command line."""
-    parser = Parser(
-        prog="python -m preorder_recipes.papers",
-        description=__doc__,
-        epilog=EXAMPLES,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
+    parser = make_parser(run, epilog=EXAMPLES)
     add = parser.add_argument
     add("paper", choices=(*PAPERS, ALL), nargs="?", default=ALL, help="(default: %(default)s)")
     add("--table", metavar="NAME", action="append", help="only this one, as II; repeat it for several")
     add("--data", metavar="CORPUS=DIR", nargs="+", default=[], help="data folders, as enja=DIR")
-    add("--run", metavar="DIR", type=Path, required=True, help="folder of all runs")
+    add_folder(parser)
     add("--out", metavar="F", default=files.STANDARD, help="Markdown (default: standard output)")
     what = parser.add_mutually_exclusive_group()
     what.add_argument("--plan", action="store_true", help="only say what would be trained, and for how long")
@@ -75,7 +63,7 @@ def build_parser() -> argparse.ArgumentParser:
         default=[],
         help="all that follows: further options of preorder_recipes.run, as --size tiny --steps 20",
     )
-    return parser
+    return execute(parser, argv)
 
 
 def run(arguments: argparse.Namespace) -> None:
@@ -88,7 +76,7 @@ def run(arguments: argparse.Namespace) -> None:
         known = "; ".join(table.name for paper in papers for table in paper.tables)
         raise UsageError(f"--table: there is none of these; there are: {known}")
     corpora = {name: Path(path) for name, path in paths_by_name(arguments.data).items()}
-    folders = Folders(arguments.run, corpora)
+    folders = Folders(arguments.folder, corpora)
     if not arguments.no_training:
         rows = [row for paper in chosen for table in paper.tables for row in table.rows]
         train(folders, rows, arguments.also, arguments.plan)

@@ -10,24 +10,21 @@ import argparse
 import sys
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from itertools import chain, zip_longest
 
-from preorder.command_line import Parser, execute, print_table
-from preorder.command_line.options import add_number, positive
+from preorder.command_line import print_table
 from preorder.data import Alignment
 from preorder.data.formats import parse_tokens, read_alignments
 from preorder.errors import DataError
 from preorder.io import files
+from preorder_recipes.commands import execute, make_parser
 
 UNKNOWN = "<unk>"
+ROWS = 10
 
 
-@dataclass(frozen=True)
-class Phrase:
-    """Words of the source, and those of the translation that they became."""
-
-    source: tuple[str, ...]
-    target: tuple[str, ...]
+Phrase = tuple[tuple[str, ...], tuple[str, ...]]
+"""Words of the source, and those of the translation that they became."""
 
 
 def phrases_of(source: Sequence[str], target: Sequence[str], alignment: Alignment) -> Iterator[Phrase]:
@@ -39,56 +36,46 @@ def phrases_of(source: Sequence[str], target: Sequence[str], alignment: Alignmen
     for i in range(len(source)):
         emitted = tuple(word for j, word in enumerate(target) if emitters[j] == i)
         if emitted:
-            yield Phrase(tuple(source[start : i + 1]), emitted)
+            yield tuple(source[start : i + 1]), emitted
             start = i + 1
 
 
 KINDS = {
-    "one → one": lambda phrase: len(phrase.source) == len(phrase.target) == 1,
-    "one → many": lambda phrase: len(phrase.source) == 1 < len(phrase.target),
-    "many → one": lambda phrase: len(phrase.source) > 1 == len(phrase.target),
-    "many → many": lambda phrase: min(len(phrase.source), len(phrase.target)) > 1,
-    f"many → many without {UNKNOWN}": lambda phrase: (
-        min(len(phrase.source), len(phrase.target)) > 1 and UNKNOWN not in phrase.target
+    "one → one": lambda source, target: len(source) == len(target) == 1,
+    "one → many": lambda source, target: len(source) == 1 < len(target),
+    "many → one": lambda source, target: len(source) > 1 == len(target),
+    "many → many": lambda source, target: min(len(source), len(target)) > 1,
+    f"many → many without {UNKNOWN}": lambda source, target: (
+        min(len(source), len(target)) > 1 and UNKNOWN not in target
     ),
-    "3 → 3": lambda phrase: len(phrase.source) == len(phrase.target) == 3,
-    "4 → 4": lambda phrase: len(phrase.source) == len(phrase.target) == 4,
+    "3 → 3": lambda source, target: len(source) == len(target) == 3,
+    "4 → 4": lambda source, target: len(source) == len(target) == 4,
 }
 """Columns: the categories of Tables 8 and 9."""
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run the command; return its exit status: 0 done, 2 bad input or usage."""
-    parser = Parser(prog="python -m preorder_recipes.phrases", description=__doc__)
-    parser.add_argument("--src", metavar="F", required=True, help="source, one sentence a line")
-    parser.add_argument("--hyp", metavar="F", required=True, help="its translation")
-    parser.add_argument("--align", metavar="F", required=True, help="links that onmt_translate has written")
-    add_number(parser, "--count", positive, 10, "rows")
-    parser.set_defaults(run=_print)
+    """Run the command; return its exit status."""
+    parser = make_parser(_print)
+    add = parser.add_argument
+    add("--src", metavar="F", required=True, help="source, one sentence a line")
+    add("--hyp", metavar="F", required=True, help="its translation")
+    add("--align", metavar="F", required=True, help="links that onmt_translate has written")
     return execute(parser, argv)
 
 
 def _print(arguments: argparse.Namespace) -> None:
     texts = [(path, map(parse_tokens, files.read_lines(path))) for path in (arguments.src, arguments.hyp)]
     streams = (*texts, (arguments.align, read_alignments(arguments.align)))
-    found = [
-        phrase
-        for of_sentence in files.map_parallel(_list_phrases, arguments.align, *streams)
-        for phrase in of_sentence
-    ]
-    columns = [
-        [f"{' '.join(phrase.source)} → {' '.join(phrase.target)}" for phrase, _ in common]
-        for is_kind in KINDS.values()
-        for common in [Counter(filter(is_kind, found)).most_common(arguments.count)]
-    ]
-    rows = [[column[k] if k < len(column) else "" for column in columns] for k in range(arguments.count)]
-    print_table(None, list(KINDS), rows)
-    words = sum(len(phrase.target) for phrase in found)
+    sentences = files.map_parallel(lambda *given: list(phrases_of(*given)), arguments.align, *streams)
+    found = list(chain.from_iterable(sentences))
+    columns = []
+    for is_kind in KINDS.values():
+        common = Counter(phrase for phrase in found if is_kind(*phrase)).most_common(ROWS)
+        columns.append([f"{' '.join(source)} → {' '.join(target)}" for (source, target), _ in common])
+    print_table(None, list(KINDS), zip_longest(*columns, fillvalue=""))
+    words = sum(len(target) for _, target in found)
     print(f"{len(found)} phrases, {words / max(1, len(found)):.2f} words of the translation in each")
-
-
-def _list_phrases(source: Sequence[str], target: Sequence[str], alignment: Alignment) -> list[Phrase]:
-    return list(phrases_of(source, target, alignment))
 
 
 if __name__ == "__main__":

@@ -13,14 +13,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from preorder.command_line import Parser, options
+from preorder.command_line import options
 from preorder.command_line.paths import paths_by_name
 from preorder.errors import UsageError
 from preorder.io.storage import split_suffix
+from preorder_recipes.commands import add_folder, execute, make_parser
 from preorder_recipes.configuration import FEATURES, TEXT
 from preorder_recipes.pipeline.checks import check_device, check_readable
-from preorder_recipes.pipeline.job import Search, add_search, search_of
-from preorder_recipes.pipeline.runner import StepRunner, exit_status
+from preorder_recipes.pipeline.job import add_search, search_of
+from preorder_recipes.pipeline.runner import StepRunner
 from preorder_recipes.pipeline.steps import Step
 
 FORMS = {"plain": None, "preordered": FEATURES, "reordered": TEXT}
@@ -61,28 +62,23 @@ class Experiment:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command; return its exit status."""
-    arguments = build_parser().parse_args(argv)
-    return exit_status(lambda: run(_experiment(arguments), StepRunner(arguments.run, arguments.jobs)))
+    return execute(build_parser(), argv)
 
 
 def build_parser() -> argparse.ArgumentParser:
     """Build the parser of the command line."""
-    parser = Parser(
-        prog="python -m preorder_recipes.robustness",
-        description=__doc__,
-        epilog="Writes RUN/robustness.json, .svg and .png. What is done already is not done again.",
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
+    epilog = "Writes RUN/robustness.json, .svg and .png. What is done already is not done again."
+    parser = make_parser(run, epilog=epilog)
     add = parser.add_argument
-    add("--src", metavar="F", type=Path, required=True, help="tokenised test set")
-    add("--ref", metavar="F", type=Path, required=True, help="its reference, tokenised")
-    add("--pos", metavar="F", type=Path, help="its POS tags, where the preorderer reads them")
-    add("--preorderer", metavar="DIR", type=Path, help="model directory of preorder train")
+    add("--src", metavar="F", required=True, help="tokenised test set")
+    add("--ref", metavar="F", required=True, help="its reference, tokenised")
+    add("--pos", metavar="F", help="its POS tags, where the preorderer reads them")
+    add("--preorderer", metavar="DIR", help="model directory of preorder train")
     add("--plain", metavar="NAME=F", nargs="+", default=[], help="models that read words alone")
     add("--preordered", metavar="NAME=F", nargs="+", default=[], help="models that read token￨position")
     add("--reordered", metavar="NAME=F", nargs="+", default=[], help="models that read words put in order")
-    add("--subword-model", metavar="F", type=Path, help="that of all models, where they split words")
-    add("--run", metavar="DIR", type=Path, required=True, help="folder to work in")
+    add("--subword-model", metavar="F", help="that of all models, where they split words")
+    add_folder(parser)
     options.add_number(parser, "--jobs", options.positive, 1, "steps at a time")
     add("--device", choices=("cpu", "gpu"), default="cpu", help="where to translate (default: %(default)s)")
     add_search(parser)
@@ -91,8 +87,9 @@ def build_parser() -> argparse.ArgumentParser:
     return parser
 
 
-def run(experiment: Experiment, runner: StepRunner) -> None:
+def run(arguments: argparse.Namespace) -> None:
     """Translate everything and analyse it."""
+    experiment, runner = _experiment(arguments), StepRunner(arguments.folder, arguments.jobs)
     with runner.alone():
         runner.run([_swap(experiment)])
         runner.run(*(_chain(experiment, percent) for percent in experiment.percentages))
@@ -100,6 +97,8 @@ def run(experiment: Experiment, runner: StepRunner) -> None:
 
 
 def _experiment(arguments: argparse.Namespace) -> Experiment:
+    from onmt_preorder.opennmt.checkpoints import read_options
+
     models: dict[str, tuple[Path, str]] = {}
     for kind in FORMS:
         for name, path in paths_by_name(getattr(arguments, kind)).items():
@@ -113,23 +112,16 @@ def _experiment(arguments: argparse.Namespace) -> Experiment:
     given = (arguments.src, arguments.ref, arguments.pos, arguments.preorderer, arguments.subword_model)
     check_readable([*filter(None, given), *(path for path, _ in models.values())])
     check_device(arguments.device)
-    source, reference, tags, preorderer, pieces = (path and path.resolve() for path in given)
-    # models name their subword model by a path from the folder of their training
-    subwords = ("-src_subword_model", str(pieces), "-tgt_subword_model", str(pieces)) if pieces else ()
-    translate = {name: (*_search_options(arguments, path), *subwords) for name, (path, _) in models.items()}
+    source, reference, tags, preorderer, pieces = (path and Path(path).resolve() for path in given)
+    search, translate = search_of(arguments), {}
+    for name, (path, _) in models.items():
+        decoder = read_options(str(path)).decoder_type
+        translate[name] = search.options(arguments.seed, arguments.device, decoder)
+        if pieces:  # models name their subword model by a path from the folder of their training
+            translate[name] += ("-src_subword_model", str(pieces), "-tgt_subword_model", str(pieces))
     return Experiment(
         source, reference, tags, preorderer, models, arguments.percent, arguments.seed, translate
     )
-
-
-def _search_options(arguments: argparse.Namespace, model: Path) -> tuple[str, ...]:
-    """Return how a model searches; the model is read only where its kind makes a difference."""
-    search = search_of(arguments)
-    if search == Search(search.beam):
-        return search.options(arguments.seed, arguments.device)
-    from onmt_preorder.opennmt.checkpoints import read_options
-
-    return search.options(arguments.seed, arguments.device, read_options(str(model)).decoder_type)
 
 
 def _swap(experiment: Experiment) -> Step:

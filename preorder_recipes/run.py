@@ -14,15 +14,15 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from onmt_preorder import plugin
-from preorder.command_line import Parser
 from preorder.command_line.options import add_number, at_least_two, confidence, positive
 from preorder.errors import UsageError
+from preorder_recipes.commands import add_folder, execute, make_parser
 from preorder_recipes.configuration import DEFAULT_SIZE, SIZES, read_system, systems_in
 from preorder_recipes.pipeline import checks, subwords
-from preorder_recipes.pipeline.data import add_max_length, copy_data, copy_hand_aligned
+from preorder_recipes.pipeline.data import add_max_length, copy_data
 from preorder_recipes.pipeline.job import DATA, Job, add_search, search_of
 from preorder_recipes.pipeline.prepare import hand_options, prepare
-from preorder_recipes.pipeline.runner import StepRunner, exit_status
+from preorder_recipes.pipeline.runner import StepRunner
 from preorder_recipes.pipeline.score import LAST_STEPS, REPORT, score, with_earlier
 from preorder_recipes.pipeline.steps import Phase
 from preorder_recipes.pipeline.train import train
@@ -34,29 +34,26 @@ ALL = "all"
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command; return its exit status."""
-    arguments = build_parser().parse_args(argv)
-    return exit_status(lambda: run(arguments))
+    return execute(build_parser(), argv)
 
 
 def build_parser() -> argparse.ArgumentParser:
     """Build the parser of the command line."""
-    parser = Parser(
-        prog="python -m preorder_recipes.run",
-        description=__doc__,
-        epilog="What is done already is not done again. Every command is shown, and kept in commands.sh.",
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
+    epilog = "What is done already is not done again. Every command is shown, and kept in commands.sh."
+    parser = make_parser(run, epilog=epilog)
     add = parser.add_argument
     add("--data", metavar="DIR", type=Path, help="data folder; only the stage prepare reads it")
-    add(
-        "--src",
-        metavar="xx",
-        type=checks.language,
-        required=True,
-        help="source language, as the files' names end",
-    )
+    source = "source language, as the files' names end"
+    add("--src", metavar="xx", type=checks.language, required=True, help=source)
     add("--tgt", metavar="xx", type=checks.language, required=True, help="target language")
-    add("--run", metavar="DIR", type=Path, required=True, help="folder to work in")
+    add_options(parser)
+    return parser
+
+
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Add all options but the data and their languages."""
+    add = parser.add_argument
+    add_folder(parser)
     add("--size", choices=SIZES, default=DEFAULT_SIZE, help="of the models (default: %(default)s)")
     add(
         "--systems",
@@ -108,7 +105,6 @@ def build_parser() -> argparse.ArgumentParser:
         default=[],
         help="all that follows: further options of preorder train, as --method neural-btg (default: btg)",
     )
-    return parser
 
 
 def folds(text: str) -> int:
@@ -148,27 +144,24 @@ def _check(job: Job, stages: Sequence[str], arguments: argparse.Namespace) -> No
         raise UsageError(f"{job.folder}: no system is trained there: run the stages prepare and train first")
     if "train" in stages:
         checks.check_device(job.device)
+        if any((one.options | job.changes).get("save_format") == "safetensors" for one in job.systems):
+            raise UsageError("save_format: preorder_recipes.run needs checkpoints that hold their weights")
         if arguments.set:
             checks.check_changes(job)
 
 
 def _prepare(job: Job, runner: StepRunner, arguments: argparse.Namespace) -> list[Phase]:
-    sides, data, folder = (job.source, job.target), arguments.data.resolve(), job.folder.resolve()
+    given, hand = arguments.given_alignment, arguments.hand_alignment
+    sides, most = (job.source, job.target), arguments.max_length
+    message = copy_data(arguments.data, job.folder / DATA, sides, given, most, hand is not None)
+    data, folder = arguments.data.resolve(), job.folder.resolve()
     data = data.relative_to(folder) if data.is_relative_to(folder) else data
-    message = copy_data(
-        arguments.data, job.folder / DATA, sides, arguments.given_alignment, arguments.max_length
-    )
-    if arguments.given_alignment:
-        links, aligner = ("--given-alignment",), None
-    elif arguments.hand_alignment:
-        copy_hand_aligned(arguments.data, job.folder / DATA, sides)
-        links, aligner = ("--hand-aligned",), hand_options(job, arguments.hand_alignment)
-    else:
-        links, aligner = (), ()
+    links = ("--given-alignment",) if given else ("--hand-aligned",) if hand else ()
     copied = ("--data", str(data), "--src", job.source, "--tgt", job.target, *links)
-    copied += ("--max-length", str(arguments.max_length), "--out", DATA)
+    copied += ("--max-length", str(most), "--out", DATA)
     runner.note("data", "python", "-m", "preorder_recipes.pipeline.data", *copied)
     runner.say(message)
+    aligner = None if given else hand_options(job, hand) if hand else ()
     return prepare(with_earlier(job), aligner, arguments.cross_fit, tuple(arguments.preorder))
 
 
@@ -186,7 +179,7 @@ def _job(arguments: argparse.Namespace) -> Job:
     checks.check_different("--systems", [Path(name).stem for name in names])
     checks.check_different("--src and --tgt", (arguments.src, arguments.tgt))
     return Job(
-        folder=arguments.run,
+        folder=arguments.folder,
         source=arguments.src,
         target=arguments.tgt,
         size=arguments.size,

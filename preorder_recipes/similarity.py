@@ -11,36 +11,30 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Iterable, Iterator, Sequence
-from pathlib import Path
 from typing import Any
 
-from preorder.command_line import Parser, execute, print_table
+from preorder.command_line import print_table
+from preorder.command_line.options import add_number, positive
 from preorder.data.formats import parse_features
 from preorder.errors import UsageError
-from preorder_recipes.pipeline.checks import check_device, check_readable
-from preorder_recipes.trained import add_line, line_of, load_for_line, load_trained
+from preorder_recipes.commands import execute, make_parser
+from preorder_recipes.trained import add_inputs, line_of, load_for_line, load_trained
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run the command; return its exit status: 0 done, 2 bad input or usage."""
-    parser = Parser(prog="python -m preorder_recipes.similarity", description=__doc__)
-    parser.add_argument("--model", metavar="F", required=True, help="checkpoint")
-    parser.add_argument(
-        "--src", metavar="F", required=True, help="token￨position, of preorder gold --unaligned keep"
-    )
-    parser.add_argument("--gpu", metavar="N", type=int, default=-1, help="number of the GPU, from 0")
-    add_line(parser, "print the original, learned and given position of each word")
-    parser.set_defaults(run=_print)
+    """Run the command; return its exit status."""
+    parser = make_parser(_print)
+    add_inputs(parser, src="token￨position, of preorder gold --unaligned keep")
+    what = "print the original, learned and given position of each word of this sentence"
+    add_number(parser, "--line", positive, None, what)
     return execute(parser, argv)
 
 
 def _print(arguments: argparse.Namespace) -> None:
-    check_readable([Path(arguments.model), Path(arguments.src)])
-    check_device("cpu" if arguments.gpu < 0 else "gpu")
     if arguments.line:
         _print_positions(arguments.model, line_of(arguments.src, arguments.line))
         return
-    original, learned = similarities(arguments.model, arguments.src, arguments.gpu)
+    original, learned = similarities(arguments.model, arguments.src)
     for name, (cosine, tokens) in (("PE", original), ("PR", learned)):
         print(f"{name} {cosine:.4f}, {tokens:.3f} tokens away")
     if original[1] == 0:
@@ -60,7 +54,7 @@ def _print_positions(model: str, line: str) -> None:
     print_table(None, ("word", "original", "learned", "given"), rows)
 
 
-def similarities(model: str, source: str, gpu: int = -1) -> tuple[list[float], list[float]]:
+def similarities(model: str, source: str) -> tuple[list[float], list[float]]:
     """Return how close original and predicted positions are to the given ones, as means over all tokens.
 
     Each is the cosine of the encodings, and the absolute difference in tokens.
@@ -70,7 +64,7 @@ def similarities(model: str, source: str, gpu: int = -1) -> tuple[list[float], l
     from onmt_preorder.papers.explicit_reordering import SIMILARITY, reordering_loss
     from onmt_preorder.transformer.sinusoidal import encodings
 
-    trained, batches = load_trained(model, source, gpu=gpu)
+    trained, batches = load_trained(model, source)
     sums, tokens = torch.zeros(2, 2, dtype=torch.float64), 0.0
     for own, gold, learned, padding, states in _positions(model, trained, batches):
         encoder = trained.encoder

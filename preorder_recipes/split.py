@@ -11,13 +11,13 @@ import sys
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path, PurePath
 
-from preorder.command_line import Parser, execute
 from preorder.command_line.options import add_number, positive, seed
 from preorder.data.formats import parse_tokens
 from preorder.errors import DataError, UsageError
 from preorder.io import files
 from preorder.io.atomic import atomic_directory
 from preorder.io.storage import split_suffix
+from preorder_recipes.commands import execute, make_parser
 from preorder_recipes.pipeline.data import fault_of, read_rows
 from preorder_recipes.pipeline.job import PARTS
 
@@ -33,10 +33,9 @@ Pair = tuple[str, ...]
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command; return its exit status."""
-    parser = Parser(prog="python -m preorder_recipes.split", description=__doc__)
+    parser = make_parser(lambda arguments: print("\n".join(write_split(arguments, arguments.out))))
     add_texts(parser)
     parser.add_argument("--out", metavar="DIR", required=True, help="data folder to write")
-    parser.set_defaults(run=lambda arguments: print("\n".join(write_split(arguments, arguments.out))))
     return execute(parser, argv)
 
 

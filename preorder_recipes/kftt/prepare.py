@@ -1,4 +1,8 @@
-"""Prepare KFTT: ``python -m preorder_recipes.kftt.prepare --data DIR --out DIR``."""
+"""Prepare KFTT: write train, dev and test, and the hand-aligned sentences in two parts.
+
+These are hand-train, to learn from, and hand-test. Their Japanese is cut into the tokens of the other texts,
+and the links follow.
+"""
 
 from __future__ import annotations
 
@@ -13,22 +17,20 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from preorder.alignment.tokens import map_links
-from preorder.command_line import Parser, execute, options
+from preorder.command_line import options
 from preorder.data import Alignment
 from preorder.data.formats import format_alignment, parse_tokens, read_alignments
 from preorder.errors import DataError, require
 from preorder.io import files
 from preorder.io.atomic import atomic_directory
 from preorder.progress import LOGGER
+from preorder_recipes.commands import execute, make_parser
 from preorder_recipes.pipeline.job import PARTS
 
 LANGUAGES = ("en", "ja")
 MAX_LENGTH = 80  # tokens a side of a training pair
 HAND_TRAIN = 400
 INFLECTED = ("動詞", "形容詞", "助動詞")  # verbs, adjectives, auxiliaries
-DESCRIPTION = """\
-Write train, dev and test, and the hand-aligned sentences in two parts: hand-train, to learn from, and
-hand-test. Their Japanese is cut into the tokens of the other texts, and the links follow."""
 
 Pair = tuple[str, str]
 
@@ -54,7 +56,7 @@ class HandAligned(NamedTuple):
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command; return its exit status."""
-    parser = Parser(prog="python -m preorder_recipes.kftt.prepare", description=DESCRIPTION)
+    parser = make_parser(_write)
     add, number = parser.add_argument, options.add_number
     files_there = "train.{en,ja} (or .gz), {dev,test,hand}.{en,ja}, hand.align"
     add("--data", metavar="DIR", required=True, help=files_there)
@@ -67,7 +69,6 @@ def main(argv: Sequence[str] | None = None) -> int:
     tags = "write UniDic's parts of speech of the Japanese too, for each text.ja a text.ja.pos"
     add("--tags", action="store_true", help=tags)
     options.add_seed(parser)
-    parser.set_defaults(run=_write)
     return execute(parser, argv)
 
 

@@ -1,13 +1,13 @@
 """The checkpoints of a training: the last one, from which it resumes, and the best ones, which are kept.
 
 As a command: keep only the checkpoint with the best validation perplexity, or the mean of the N best, as
-``model.pt``; once more does no harm. With ``save_format: safetensors`` the weights of a single checkpoint are
-in ``model.safetensors``.
+``model.pt``; once more does no harm.
 """
 
 from __future__ import annotations
 
 import argparse
+import contextlib
 import math
 import re
 import sys
@@ -17,37 +17,22 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from safetensors import SafetensorError, safe_open
-
 from onmt_preorder.checkpoint_choice import by_perplexity, paths
-from preorder.command_line import Parser, execute
 from preorder.command_line.options import add_number, positive
 from preorder.errors import DataError
 from preorder.io import files
+from preorder_recipes.commands import execute, make_parser
 
 MODEL = "model.pt"
-VALIDATION = re.compile(r"Validation perplexity: (\S+)")
-_SAVED = re.compile(r"Saving (?:checkpoint|safetensors) .*_step_([0-9]{1,18})\.pt")
-_WEIGHTS = "Saving safetensors"
-_DAMAGE = (
-    OSError,
-    zipfile.BadZipFile,
-    zlib.error,
-    NotImplementedError,
-    EOFError,
-    ValueError,
-    SafetensorError,
-)
+_STEP = re.compile(r"Step +(\d+)/ *(\d+); acc: ([\d.]+); ppl: +([\d.]+)")
+_VALIDATION = re.compile(r"Validation perplexity: (\S+)")
+_SAVED = re.compile(r"Saving checkpoint .*_step_([0-9]{1,18})\.pt")
+_DAMAGE = (OSError, zipfile.BadZipFile, zlib.error, NotImplementedError, EOFError, ValueError)
 
 
 @dataclass(frozen=True)
 class Checkpoints:
-    """Those of one training.
-
-    Attributes:
-        folder: of ``model_step_N.pt``; with ``save_format: safetensors`` the weights are in a file beside it.
-        log: of the training.
-    """
+    """Those of one training: the folder of ``model_step_N.pt``, and the log."""
 
     folder: Path
     log: Path
@@ -59,8 +44,6 @@ class Checkpoints:
     def clear(self) -> None:
         """Remove all of them."""
         for path in self.paths().values():
-            _remove(path)
-        for path in self.folder.glob("model_step_*.safetensors"):  # a killed training's, without its .pt
             path.unlink()
 
     def go_back(self) -> Path | None:
@@ -70,16 +53,15 @@ class Checkpoints:
         """
         if not self.log.exists():
             return None
-        lines = read_log(self.log)
+        lines, paths = read_log(self.log), self.paths()
         saved = {
             int(match[1]): number for number, line in enumerate(lines, 1) if (match := _SAVED.search(line))
         }
-        paths = self.paths()
         for step in sorted(saved.keys() & paths.keys(), reverse=True):
-            if _is_whole(paths[step], _WEIGHTS in lines[saved[step] - 1]):
+            if _is_whole(paths[step]):
                 files.write_lines(str(self.log), lines[: saved[step]])
                 for later in (path for other, path in paths.items() if other > step):
-                    _remove(later)
+                    later.unlink()
                 return paths[step]
         return None
 
@@ -94,24 +76,31 @@ class Checkpoints:
             print(f"step {step}, validation perplexity {perplexity}")
         chosen = [saved[step] for step, _ in best if step in saved]
         # With a model, but not all of the best, the model is made of these: this was stopped half-way.
-        if len(chosen) == len(best):
-            _make_model(chosen, model)
+        if len(chosen) == len(best) == 1:
+            chosen[0].replace(model)
+        elif len(chosen) == len(best):
+            import torch
+            from onmt.bin.average_models import average_models
+
+            part = model.with_suffix(".part")
+            torch.save(average_models(list(map(str, chosen))), part)
+            part.replace(model)
         self.clear()
 
 
-def _make_model(checkpoints: Sequence[Path], model: Path) -> None:
-    first = checkpoints[0]
-    if len(checkpoints) > 1:
-        import torch
-        from onmt.bin.average_models import average_models
+def resume_from(checkpoint: str) -> tuple[str, ...]:
+    """Return the options that resume from a checkpoint, whatever the configuration begins from."""
+    return ("-train_from", checkpoint, "-reset_optim", "none")
 
-        part = model.with_suffix(".part")
-        torch.save(average_models(list(map(str, checkpoints))), part)
-        part.replace(model)
-        return
-    if weights_of(first).exists():  # first: a model.pt stands for both
-        weights_of(first).replace(weights_of(model))
-    first.replace(model)
+
+def progress_of(line: str) -> tuple[str, float | None] | None:
+    """Return what a line of a log says of the progress, and how much is done, 0 to 1."""
+    if match := _STEP.search(line):
+        step, steps, accuracy, perplexity = match.groups()
+        message = f"step {step} of {steps}, accuracy {accuracy}%, perplexity {perplexity}"
+        return message, int(step) / int(steps)
+    match = _VALIDATION.search(line)
+    return (f"validation perplexity {match[1]}", None) if match else None
 
 
 def validated(log: Iterable[str]) -> dict[int, float]:
@@ -123,7 +112,7 @@ def validated(log: Iterable[str]) -> dict[int, float]:
     found: dict[int, float] = {}
     perplexity = None
     for line in log:
-        if match := VALIDATION.search(line):
+        if match := _VALIDATION.search(line):
             perplexity = float(match[1])
         elif (match := _SAVED.search(line)) and perplexity is not None:
             if math.isfinite(perplexity):
@@ -137,37 +126,19 @@ def read_log(path: Path) -> list[str]:
     return path.read_text(encoding="utf-8", errors="replace").split("\n")
 
 
-def weights_of(path: Path) -> Path:
-    """Return where the weights of a checkpoint are, if they are not in itself."""
-    return path.with_suffix(".safetensors")
-
-
-def _remove(path: Path) -> None:
-    path.unlink(missing_ok=True)
-    weights_of(path).unlink(missing_ok=True)
-
-
-def _is_whole(path: Path, has_weights: bool) -> bool:
-    """Say whether a checkpoint can be read, and its weights if they are in a file of their own."""
-    try:
-        with zipfile.ZipFile(path) as archive:
-            if archive.testzip() is not None:
-                return False
-        if has_weights:
-            with safe_open(weights_of(path), framework="numpy"):  # which compares lengths
-                pass
-    except _DAMAGE:
-        return False
-    return True
+def _is_whole(path: Path) -> bool:
+    """Say whether a checkpoint can be read."""
+    with contextlib.suppress(*_DAMAGE), zipfile.ZipFile(path) as archive:
+        return archive.testzip() is None
+    return False
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command; return its exit status."""
-    parser = Parser(prog="python -m preorder_recipes.pipeline.checkpoints", description=__doc__)
+    parser = make_parser(_run)
     parser.add_argument("--log", metavar="F", required=True, help="log of onmt_train")
     parser.add_argument("--folder", metavar="DIR", required=True, help="where it saved model_step_N.pt")
     add_number(parser, "--average", positive, 1, "how many of the best to average")
-    parser.set_defaults(run=_run)
     return execute(parser, argv)
 
 

@@ -37,10 +37,10 @@ def check_different(option: str, values: Sequence[Any]) -> None:
             raise UsageError(f"{option}: {value} is given twice")
 
 
-def check_readable(paths: Iterable[Path]) -> None:
+def check_readable(paths: Iterable[str | Path]) -> None:
     """Refuse files and folders that are not there."""
     for path in paths:
-        if not path.exists():
+        if not Path(path).exists():
             raise DataError("cannot be read: No such file or directory", str(path))
 
 
@@ -81,8 +81,6 @@ def check_changes(job: Job) -> None:
     transforms = job.changes.get("transforms")
     if job.subwords and transforms is not None and SUBWORD_TRANSFORM not in transforms:
         raise UsageError(f"--set transforms: --subwords needs {SUBWORD_TRANSFORM} among them")
-    if job.average > 1 and job.changes.get("save_format") == "safetensors":
-        raise UsageError("--set save_format: --average needs checkpoints that hold their weights")
     training, vocabulary = train._get_parser(), build_vocab._get_parser()
     known = keys_of(training) | keys_of(vocabulary)
     for key in job.changes:

@@ -6,19 +6,18 @@ import argparse
 import sys
 from collections.abc import Sequence
 
-from preorder.command_line import Parser, execute
 from preorder.data import Sentence
 from preorder.data.formats import FORMATTERS, parse_features
 from preorder.io import files
+from preorder_recipes.commands import execute, make_parser
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command; return its exit status."""
-    parser = Parser(prog="python -m preorder_recipes.pipeline.convert", description=__doc__)
+    parser = make_parser(_convert)
     parser.add_argument("--features", metavar="F", required=True, help="output of preorder apply")
     parser.add_argument("--format", choices=("text", "positions"), required=True)
     parser.add_argument("--out", metavar="F", required=True)
-    parser.set_defaults(run=_convert)
     return execute(parser, argv)
 
 

@@ -8,11 +8,11 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from preorder.command_line import Parser, execute
 from preorder.command_line.options import add_number, positive
 from preorder.data.formats import FEATURE_SEPARATOR, parse_source, parse_tokens, text_lines
 from preorder.errors import DataError
 from preorder.io import files
+from preorder_recipes.commands import execute, make_parser
 from preorder_recipes.pipeline.job import HAND, LAYERS, PARTS
 
 MAX_LENGTH = 50  # Kawara et al. 2021, §V-A, like the ratio
@@ -21,7 +21,7 @@ MAX_RATIO = 9
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command; return its exit status."""
-    parser = Parser(prog="python -m preorder_recipes.pipeline.data", description=__doc__)
+    parser = make_parser(_copy)
     add = parser.add_argument
     add("--data", metavar="DIR", type=Path, required=True, help="folder of {train,dev,test}.{xx,yy}")
     add("--src", metavar="xx", required=True, help="source language, as the files' names end")
@@ -30,7 +30,6 @@ def main(argv: Sequence[str] | None = None) -> int:
     add("--hand-aligned", action="store_true", help="copy hand.{xx,yy,align}, too")
     add_max_length(parser)
     add("--out", metavar="DIR", type=Path, required=True, help="folder to write")
-    parser.set_defaults(run=_copy)
     return execute(parser, argv)
 
 
@@ -39,15 +38,20 @@ def add_max_length(parser: argparse.ArgumentParser) -> None:
     add_number(parser, "--max-length", positive, MAX_LENGTH, "most tokens a side of a training pair")
 
 
-def _copy(arguments: argparse.Namespace) -> None:
-    sides = (arguments.src, arguments.tgt)
-    print(copy_data(arguments.data, arguments.out, sides, arguments.given_alignment, arguments.max_length))
-    if arguments.hand_aligned:
-        copy_hand_aligned(arguments.data, arguments.out, sides)
+def _copy(given: argparse.Namespace) -> None:
+    sides = (given.src, given.tgt)
+    print(
+        copy_data(given.data, given.out, sides, given.given_alignment, given.max_length, given.hand_aligned)
+    )
 
 
 def copy_data(
-    data: Path, out: Path, sides: tuple[str, str], use_alignment: bool, max_length: int = MAX_LENGTH
+    data: Path,
+    out: Path,
+    sides: tuple[str, str],
+    use_alignment: bool,
+    max_length: int,
+    use_hand: bool = False,
 ) -> str:
     """Copy what a run needs of a folder into another one, and write both sides of all parts in one file.
 
@@ -55,9 +59,7 @@ def copy_data(
     """
     layers = [f"{sides[0]}.{layer}" for layer in LAYERS]
     given = [layer for layer in layers if all((data / f"{part}.{layer}").exists() for part in PARTS)]
-    suffixes = [*sides, *given]
-    if use_alignment:
-        suffixes.append("align")
+    suffixes = [*sides, *given, *(["align"] if use_alignment else [])]
     files.make_folder(str(out))
     for layer in set(layers).difference(given):  # of other data that were here
         for part in PARTS:
@@ -67,29 +69,26 @@ def copy_data(
         rows = list(read_rows([str(data / f"{part}.{suffix}") for suffix in suffixes]))
         if part == "train":
             faults = [fault_of(row, max_length) for row in rows]
-            message = _message(faults, max_length)
             rows = [row for row, fault in zip(rows, faults, strict=True) if fault is None]
         else:
             _check_filled(data, part, sides, rows)
         if not rows:
             raise DataError("no sentence pair is left", str(data / f"{part}.{sides[0]}"))
         columns = list(zip(*rows, strict=True))
-        for suffix, lines in zip(suffixes, columns, strict=True):
-            files.write_lines(str(out / f"{part}.{suffix}"), lines)
+        _write(out, part, suffixes, columns)
         for side, lines in zip(whole, columns, strict=False):
             side.extend(lines)
-    for side, lines in zip(sides, whole, strict=True):
-        files.write_lines(str(out / f"all.{side}"), lines)
-    return message
+    _write(out, "all", sides, whole)
+    if use_hand:
+        suffixes = [*sides, "align"]
+        paths = [str(data / f"{HAND}.{suffix}") for suffix in suffixes]
+        _write(out, HAND, suffixes, files.read_columns(*((path, files.read_lines(path)) for path in paths)))
+    return _message(faults, max_length)
 
 
-def copy_hand_aligned(data: Path, out: Path, sides: tuple[str, str]) -> None:
-    """Copy the hand-aligned sentences, too."""
-    names = [f"{HAND}.{suffix}" for suffix in (*sides, "align")]
-    paths = [str(data / name) for name in names]
-    columns = files.read_columns(*((path, files.read_lines(path)) for path in paths))
-    for name, lines in zip(names, columns, strict=True):
-        files.write_lines(str(out / name), lines)
+def _write(out: Path, part: str, suffixes: Sequence[str], columns: Sequence[Sequence[str]]) -> None:
+    for suffix, lines in zip(suffixes, columns, strict=True):
+        files.write_lines(str(out / f"{part}.{suffix}"), lines)
 
 
 def read_rows(paths: Sequence[str]) -> Iterator[tuple[str, ...]]:

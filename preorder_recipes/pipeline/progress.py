@@ -57,7 +57,7 @@ class Progress:
             if step.name in self._done:
                 continue
             seconds = self._rest(step.name, now)
-            if seconds is None and step.share is not None:
+            if seconds is None and step.checkpoints:
                 return ""
             is_all_known &= seconds is not None
             rest.append(seconds or 0.0)

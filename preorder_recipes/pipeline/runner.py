@@ -18,44 +18,25 @@ import sys
 import threading
 import time
 from collections import deque
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
 from dataclasses import replace
 from pathlib import Path
 
-from preorder.command_line import reason_of, visible
+from preorder.command_line import visible
 from preorder.errors import UsageError
 from preorder.io import files
 from preorder.io.atomic import reported
-from preorder.processes import INTERRUPTED, interruptible, start
+from preorder.processes import start
+from preorder_recipes.commands import StepError
+from preorder_recipes.pipeline.checkpoints import progress_of
 from preorder_recipes.pipeline.progress import Progress
-from preorder_recipes.pipeline.steps import Phase, Stamps, Step, StepError
+from preorder_recipes.pipeline.steps import Phase, Stamps, Step
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 TAIL_LENGTH = 20  # lines of a failed step's log that are shown
 PROGRESS_INTERVAL = 10  # seconds between two messages on a step's progress
 LOCK_PATIENCE = 5  # seconds in which the steps of a runner that was killed end
-
-
-def exit_status(job: Callable[[], None]) -> int:
-    """Do a job; return the exit status: 0 done, 1 a step failed, 2 bad input or usage, 130 interrupted."""
-    try:
-        with interruptible():
-            job()
-    except StepError as error:
-        print(visible(str(error)), file=sys.stderr)
-        return 1
-    except Exception as error:
-        reason = reason_of(error)
-        if reason is None:
-            raise
-        print(visible(reason), file=sys.stderr)
-        return 2
-    except KeyboardInterrupt:
-        with contextlib.suppress(OSError):  # the terminal is closed
-            print("interrupted; the same command goes on", file=sys.stderr)
-        return INTERRUPTED
-    return 0
 
 
 class StepRunner:
@@ -70,7 +51,7 @@ class StepRunner:
         self._printing = threading.RLock()
         self._start = time.monotonic()
         self._script = folder / "commands.sh"
-        self._stamps = Stamps(folder)
+        self.stamps = Stamps(folder)
         self._progress = Progress(jobs)
         self._lock: tuple[int, ...] = ()
         files.make_folder(str(folder))
@@ -109,10 +90,6 @@ class StepRunner:
             finally:
                 self._stop()
 
-    def seconds(self, step: str) -> float:
-        """Return how long a step took."""
-        return self._stamps.seconds(step)
-
     def note(self, name: str, *command: str) -> None:
         """Show and keep the command line of what is done in this process."""
         line = shlex.join(command)
@@ -128,7 +105,7 @@ class StepRunner:
     def is_done(self, step: Step) -> bool:
         """Say whether a step has been run, and need not be again."""
         is_ready = all((self.folder / path).exists() for path in step.reads)
-        return is_ready and self._stamps.is_done(step, self._stamps.new(step))
+        return is_ready and self.stamps.is_done(step, self.stamps.new(step))
 
     def say(self, message: str, has_time_left: bool = False) -> None:
         """Print a message on standard error, with the time since the start."""
@@ -142,18 +119,18 @@ class StepRunner:
         for step in chain:
             if self._stopped.is_set():
                 return
-            stamp = self._stamps.new(step)
-            if self._stamps.is_done(step, stamp):
+            stamp = self.stamps.new(step)
+            if self.stamps.is_done(step, stamp):
                 with self._printing:
-                    self._progress.end(step, self._stamps.seconds(step.name))
+                    self._progress.end(step, self.stamps.seconds(step.name))
                 continue
-            if reason := self._stamps.why_again(step, stamp):
+            if reason := self.stamps.why_again(step, stamp):
                 self.say(f"{step.name} is run again: {reason}")
-            more, before = self._stamps.begin(step, stamp)
+            more, before = self.stamps.begin(step, stamp)
             begin = time.monotonic()
             self._execute(replace(step, command=(*step.command, *step.aside, *more)), "a" if more else "w")
             seconds = round(before + time.monotonic() - begin, 2)
-            self._stamps.end(step, stamp, seconds)
+            self.stamps.end(step, stamp, seconds)
             with self._printing:
                 self._progress.end(step, seconds)
                 self.say(f"{step.name}: done in {seconds:.1f} s", has_time_left=True)
@@ -168,11 +145,10 @@ class StepRunner:
             for line in process.stderr or process.stdout:
                 log.write(line)
                 tail.append(line.rstrip("\n"))
-                share = step.share(line) if step.share else None
+                message, share = (step.checkpoints and progress_of(line)) or (None, None)
                 if share is not None:
                     with self._printing:
                         self._progress.reach(step, share, time.monotonic())
-                message = step.progress(line)
                 if message and time.monotonic() - last_message > PROGRESS_INTERVAL:
                     last_message = time.monotonic()
                     self.say(f"{step.name}: {message}", has_time_left=True)

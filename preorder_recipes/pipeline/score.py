@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import json
 import re
 import statistics
 from dataclasses import asdict, replace
@@ -12,7 +11,7 @@ from typing import Any
 
 import yaml
 
-from preorder.errors import PreorderError
+from preorder.errors import DataError, PreorderError
 from preorder.io import files
 from preorder.metrics import METRICS
 from preorder_recipes.configuration import GOLD, System, read_system
@@ -117,12 +116,9 @@ def _finished(job: Job, runner: StepRunner, name: str, seed: int) -> System | No
 
 
 def _last_results(job: Job) -> list[str]:
-    try:
-        results = json.loads((job.folder / RESULTS).read_text(encoding="utf-8"))
-    except (OSError, ValueError, RecursionError):
-        return []
-    systems = results.get("systems") if isinstance(results, dict) else None
-    return list(systems) if isinstance(systems, dict) else []
+    with contextlib.suppress(DataError):
+        return list(files.read_json(str(job.folder / RESULTS))["systems"])
+    return []
 
 
 def _score(job: Job, finished: Finished) -> Step:
@@ -141,7 +137,7 @@ def _results(job: Job, runner: StepRunner, finished: Finished) -> dict[str, Any]
         scores: dict[str, Any] = {metric: found["runs"][system.name][metric] for metric in METRICS}
         scores["tau"] = _summary([_tau(job, system)])
         scores["parameters"] = _summary([parameters(job.folder / train_log(system, seed)) for seed in seeds])
-        scores["seconds"] = _summary([runner.seconds(train_step(system, seed)) for seed in seeds])
+        scores["seconds"] = _summary([runner.stamps.seconds(train_step(system, seed)) for seed in seeds])
         logs = [job.folder / translate_step(job, system, seed).log for seed in seeds]
         source = job.folder / job.text("test", job.source)
         scores["words_per_second"] = _summary([words_per_second(log, source) for log in logs])

@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
-import json
 import shlex
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from preorder.errors import DataError
 from preorder.io import files
-from preorder_recipes.pipeline.checkpoints import Checkpoints
-
-
-class StepError(Exception):
-    """A step failed; the message holds the end of its log."""
+from preorder_recipes.commands import StepError
+from preorder_recipes.pipeline.checkpoints import Checkpoints, resume_from
 
 
 @dataclass(frozen=True)
@@ -27,11 +25,9 @@ class Step:
         command: a program that is installed beside this Python or on the path, and its arguments.
         reads, makes: files and folders.
         output: file for its standard output, which it then makes too.
-        progress: a line of its log → a message on the progress, or None.
-        share: a line of its log → how much of its work is done, 0 to 1, or None; only long steps have it.
         aside: further arguments that change nothing of what it makes, such as a number of threads.
-        checkpoints: what it leaves to resume from, until a later step picks one and makes ``makes`` of it.
-        resume: a checkpoint → further arguments, which resume from it.
+        checkpoints: of a training: what it leaves to resume from, until a later step picks one and makes
+            ``makes`` of it.
     """
 
     name: str
@@ -39,11 +35,8 @@ class Step:
     reads: tuple[str, ...] = ()
     makes: tuple[str, ...] = ()
     output: str | None = None
-    progress: Callable[[str], str | None] = lambda _line: None
-    share: Callable[[str], float | None] | None = None
     aside: tuple[str, ...] = ()
     checkpoints: Checkpoints | None = None
-    resume: Callable[[str], tuple[str, ...]] = lambda _checkpoint: ()
 
     @property
     def line(self) -> str:
@@ -117,7 +110,7 @@ class Stamps:
                 (self.folder / made).unlink(missing_ok=True)
             more, before = (), 0.0
         else:
-            more = step.resume(str(last.relative_to(self.folder)))
+            more = resume_from(str(last.relative_to(self.folder)))
             before += max(0.0, last.stat().st_mtime - path.stat().st_mtime)
         files.write_json(str(path), stamp | {"before": before})
         return more, before
@@ -141,11 +134,10 @@ class Stamps:
 
     def _read(self, name: str) -> dict[str, Any]:
         """Return a step's stamp; an empty one if there is none, or none that can be read."""
-        try:
-            stamp = json.loads(self._path(name).read_text(encoding="utf-8"))
-        except (OSError, ValueError, RecursionError):
-            return {}
-        return stamp if isinstance(stamp, dict) else {}
+        with contextlib.suppress(DataError):
+            stamp = files.read_json(str(self._path(name)))
+            return stamp if isinstance(stamp, dict) else {}
+        return {}
 
     def _digest(self, path: str) -> str:
         """Return a digest of a file's name and content, or of all files in a folder, by their paths there."""

@@ -7,11 +7,11 @@ import io
 import sys
 from collections.abc import Sequence
 
-from preorder.command_line import Parser, execute
 from preorder.command_line.options import add_number, positive
 from preorder.data.formats import text_lines
 from preorder.errors import UsageError, require
 from preorder.io import files
+from preorder_recipes.commands import execute, make_parser
 
 KINDS = ("bpe", "unigram")  # Sennrich et al. 2016; Kudo 2018
 DEFAULT_SIZE = 4000
@@ -20,12 +20,11 @@ LONGEST = 1 << 20  # bytes of a line; SentencePiece leaves longer ones out
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command; return its exit status."""
-    parser = Parser(prog="python -m preorder_recipes.pipeline.subwords", description=__doc__)
+    parser = make_parser(_learn)
     parser.add_argument("--text", metavar="F", nargs="+", required=True, help="tokenised texts")
     parser.add_argument("--kind", choices=KINDS, default=KINDS[0], help="(default: %(default)s)")
     add_size(parser, "--size")
     parser.add_argument("--out", metavar="F", required=True, help="model to write")
-    parser.set_defaults(run=_learn)
     return execute(parser, argv)
 
 

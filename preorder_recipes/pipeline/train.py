@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-import re
 from functools import cache
-from pathlib import Path
 from typing import Any
 
 import yaml
 
 from preorder.io import files
 from preorder_recipes.configuration import VOCABULARY_OPTIONS, System, read_system, read_vocabulary
-from preorder_recipes.pipeline.checkpoints import MODEL, VALIDATION, Checkpoints, weights_of
+from preorder_recipes.pipeline.checkpoints import MODEL, Checkpoints
 from preorder_recipes.pipeline.job import Job
 from preorder_recipes.pipeline.steps import Phase, Step
 
 VOCABULARY = "vocabulary"  # the folder of the vocabularies, which all systems share
 SUBWORD_MODEL = f"{VOCABULARY}/subwords.model"
-_STEP = re.compile(r"Step +(\d+)/ *(\d+); acc: ([\d.]+); ppl: +([\d.]+)")
 
 
 def train(job: Job) -> list[Phase]:
@@ -43,11 +40,11 @@ def train(job: Job) -> list[Phase]:
 
 def steps_of(job: Job, system: System, seed: int) -> list[Step]:
     """Return the steps from a system's configuration to its translation."""
-    log, models = train_log(system, seed), _model(job, system, seed)
+    log = train_log(system, seed)
     command = ("python", "-m", "preorder_recipes.pipeline.checkpoints", "--log", log)
     command += ("--folder", job.system_folder(system.name, seed))
     command += ("--average", str(job.average)) if job.average > 1 else ()
-    best = Step(f"best/{system.name}-seed{seed}", command, (log,), models)
+    best = Step(f"best/{system.name}-seed{seed}", command, (log,), (_model(job, system.name, seed),))
     return [_train(job, system, seed), best, translate_step(job, system, seed)]
 
 
@@ -110,7 +107,11 @@ def config_of(job: Job, system: System, seed: int) -> dict[str, Any]:
     patience = config.get("early_stopping", 0)
     begins: dict[str, Any] = {}
     if system.begins_from:
-        begins = {"train_from": _base_model(job, system, seed), "override_opts": True, "reset_optim": "all"}
+        begins = {
+            "train_from": _model(job, system.begins_from, seed),
+            "override_opts": True,
+            "reset_optim": "all",
+        }
     return config | {
         "data": {
             corpus: {
@@ -140,8 +141,8 @@ def _decayed_within(options: dict[str, Any], steps: int | None) -> dict[str, Any
     return options | {key: max(1, round(at * steps / options["train_steps"])) for key, at in given.items()}
 
 
-def _base_model(job: Job, system: System, seed: int) -> str:
-    return f"{job.system_folder(system.begins_from, seed)}/{MODEL}"
+def _model(job: Job, system: str, seed: int) -> str:
+    return f"{job.system_folder(system, seed)}/{MODEL}"
 
 
 def _vocabularies(job: Job) -> tuple[str, ...]:
@@ -174,45 +175,19 @@ def _train(job: Job, system: System, seed: int) -> Step:
     reads = (config, *_vocabularies(job), *_subword_model(job))
     for part in parts:
         reads += (job.source_of(system, part), job.text(part, job.target))
-    reads += (_base_model(job, system, seed),) if system.begins_from else ()
+    reads += (_model(job, system.begins_from, seed),) if system.begins_from else ()
     if config_of(job, system, seed).get("lambda_align"):
         reads += tuple(map(job.alignment, parts))
     folder, log = job.system_folder(system.name, seed), train_log(system, seed)
     checkpoints = Checkpoints(job.folder / folder, job.folder / log)
-    command, made = ("onmt_train", "-config", config), _model(job, system, seed)  # by the selection
-    described = {"progress": _progress, "share": _share, "resume": _resume, "checkpoints": checkpoints}
-    return Step(train_step(system, seed), command, reads, made, **described)
-
-
-def _resume(checkpoint: str) -> tuple[str, ...]:
-    """Return the options that resume from a checkpoint, whatever the configuration begins from."""
-    return ("-train_from", checkpoint, "-reset_optim", "none")
-
-
-def _progress(line: str) -> str | None:
-    if match := _STEP.search(line):
-        step, steps, accuracy, perplexity = match.groups()
-        return f"step {step} of {steps}, accuracy {accuracy}%, perplexity {perplexity}"
-    match = VALIDATION.search(line)
-    return f"validation perplexity {match[1]}" if match else None
-
-
-def _share(line: str) -> float | None:
-    match = _STEP.search(line)
-    return int(match[1]) / int(match[2]) if match else None
-
-
-def _model(job: Job, system: System, seed: int) -> tuple[str, ...]:
-    """Return the files of a trained model, that for ``onmt_translate`` first."""
-    model = Path(job.system_folder(system.name, seed), MODEL)
-    has_weights = config_of(job, system, seed).get("save_format") == "safetensors"
-    return (str(model), *([str(weights_of(model))] if has_weights else []))
+    command, made = ("onmt_train", "-config", config), (_model(job, system.name, seed),)  # by the selection
+    return Step(train_step(system, seed), command, reads, made, checkpoints=checkpoints)
 
 
 def translate_step(job: Job, system: System, seed: int) -> Step:
     """Return the step that translates the test set; its log ends with the time that it takes."""
-    models, source = _model(job, system, seed), job.source_of(system, "test")
+    model, source = _model(job, system.name, seed), job.source_of(system, "test")
     out = job.translation(system, seed)
-    command = ("onmt_translate", "-model", models[0], "-src", source, "-output", out, "-report_time")
+    command = ("onmt_translate", "-model", model, "-src", source, "-output", out, "-report_time")
     command += job.search.options(seed, job.device, system.options.get("decoder_type"))
-    return Step(f"translate/{system.name}-seed{seed}", command, (*models, source), (out,))
+    return Step(f"translate/{system.name}-seed{seed}", command, (model, source), (out,))

@@ -1,8 +1,6 @@
-"""Write a synthetic bitext: ``python -m preorder_recipes.synthetic.generate --out DIR``.
+"""Write sentence pairs of an SVO language (svo) and an SOV language (sov), train, dev and test.
 
-Worked example: ``VP/core -> VBD/take NP/thing = 1 o 0`` over the pieces *found → mitsuketa*
-and *the book → hon* gives *found the book → hon o mitsuketa*, links ``0-2 2-0``: *the* and
-*o* translate nothing.
+They come with gold alignments, and tags and trees of the source. No source sentence occurs twice.
 """
 
 from __future__ import annotations
@@ -18,18 +16,16 @@ from itertools import accumulate, islice
 from pathlib import Path
 from typing import NamedTuple
 
-from preorder.command_line import Parser, execute, options
+from preorder.command_line import options
 from preorder.data import Alignment
 from preorder.data.formats import format_alignment
 from preorder.errors import DataError
 from preorder.io import files
 from preorder.io.atomic import atomic_directory
+from preorder_recipes.commands import execute, make_parser
 from preorder_recipes.synthetic.rules import LEXICON, RULES
 
 SOURCE, TARGET = "svo", "sov"
-DESCRIPTION = f"""\
-Write sentence pairs of an SVO language ({SOURCE}) and an SOV language ({TARGET}), with gold
-alignments, and tags and trees of the source: train, dev and test. No source sentence occurs twice."""
 START = "ROOT"
 _RULE = re.compile(r"(\S+) -> (.+?) += (.+?) +: ([0-9]+)")
 _PART = re.compile(r"[0-9]+(\+[0-9]+)*")
@@ -63,6 +59,9 @@ class Piece:
 
 class Rule(NamedTuple):
     """How a category is made of parts, in both languages.
+
+    ``VP/core -> VBD/take NP/thing = 1 o 0`` over the pieces *found → mitsuketa* and *the book → hon* gives
+    *found the book → hon o mitsuketa*, links ``0-2 2-0``: *the* and *o* translate nothing.
 
     Attributes:
         parts: categories, in the source's order.
@@ -142,12 +141,11 @@ def sentence_pairs(seed: int, shortest: int = 6, longest: int = 40) -> Iterator[
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command; return its exit status."""
-    parser = Parser(prog="python -m preorder_recipes.synthetic.generate", description=DESCRIPTION)
+    parser = make_parser(_write)
     parser.add_argument("--out", metavar="DIR", required=True, help="folder to write")
     options.add_number(parser, "--pairs", options.sentence_pairs, 6000, "training pairs")
     options.add_number(parser, "--held", options.sentence_pairs, 500, "dev and test pairs each")
     options.add_seed(parser)
-    parser.set_defaults(run=_write)
     return execute(parser, argv)
 
 

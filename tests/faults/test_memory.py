@@ -7,7 +7,6 @@ import sys
 import pytest
 
 from preorder.command_line import Parser, execute, reason_of
-from preorder_recipes.pipeline.runner import exit_status
 from tests.support.running import environment
 
 LIMITED = """
@@ -61,9 +60,7 @@ def test_what_libraries_say(error, capsys):
     parser = Parser()
     parser.set_defaults(run=raising(error))
     assert execute(parser, []) == 2
-    assert exit_status(raising(error)) == 2
-    lines = capsys.readouterr().err.splitlines()
-    assert [line.partition(":")[0] for line in lines] == ["not enough memory"] * 2
+    assert capsys.readouterr().err.startswith("not enough memory: ")
 
 
 @pytest.mark.parametrize("error", [RuntimeError("memory"), ValueError("out of memory"), KeyError("x")])
@@ -73,5 +70,3 @@ def test_faults_of_the_program_keep_their_traceback(error):
     parser.set_defaults(run=raising(error))
     with pytest.raises(type(error)):
         execute(parser, [])
-    with pytest.raises(type(error)):
-        exit_status(raising(error))

@@ -81,6 +81,10 @@ def folder(tmp_path, monkeypatch):
         (f"{TRAIN} --set heads=3", "--set, in system baseline_absolute_relative: hidden_size 128 is not a"),
         (f"{TRAIN} --set dropout=2", "--set: argument --dropout/-dropout: not a number from 0 to 1"),
         (f"{TRAIN} --subwords bpe --set transforms=[filtertoolong]", "--subwords needs sentencepiece among"),
+        (
+            f"{TRAIN} --set save_format=safetensors",
+            "save_format: preorder_recipes.run needs checkpoints that",
+        ),
         # preorder_recipes.robustness
         (ROBUST, "no model to translate with"),
         (f"{ROBUST} --plain a=none.pt", "none.pt: cannot be read: No such file or directory"),
@@ -104,7 +108,6 @@ def folder(tmp_path, monkeypatch):
         ("configuration nonsense", "no configuration of a system nonsense"),
         ("configuration npmt --size medium", "no size 'medium'"),
         ("similarity --model file --src log", "file: not a checkpoint of OpenNMT-py"),
-        ("similarity --model file --src log --gpu 0", "PyTorch finds no GPU here"),
         ("jumps --model file --src log --tgt none", "none: cannot be read: No such"),
     ],
 )

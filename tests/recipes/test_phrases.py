@@ -13,7 +13,7 @@ LINKS = "0-0 0-1 1-2 2-3 4-4 4-5 4-6 5-7 5-8 5-9 7-10"
 
 def test_the_papers_example():
     found = list(phrases_of(SOURCE, TARGET, parse_alignment(LINKS)))
-    texts = [(" ".join(phrase.source), " ".join(phrase.target)) for phrase in found]
+    texts = [(" ".join(source), " ".join(target)) for source, target in found]
     assert texts == [
         ("danke", "thank you"),
         (",", ","),
@@ -22,7 +22,7 @@ def test_the_papers_example():
         ("kommt", "is still coming"),
         ("noch .", "."),
     ]
-    kinds = [[name for name, is_kind in KINDS.items() if is_kind(phrase)] for phrase in found]
+    kinds = [[name for name, is_kind in KINDS.items() if is_kind(*phrase)] for phrase in found]
     one = ["one → one"]
     many = ["many → many", "many → many without <unk>"]
     assert kinds == [["one → many"], one, one, many, ["one → many"], ["many → one"]]

@@ -7,7 +7,7 @@ import pytest
 
 from preorder.errors import DataError
 from preorder_recipes import split
-from preorder_recipes.pipeline.data import copy_data, copy_hand_aligned, main
+from preorder_recipes.pipeline.data import copy_data, main
 from preorder_recipes.pipeline.job import PARTS
 
 TEXTS = {
@@ -42,7 +42,7 @@ def test_training_pairs_are_filtered_in_all_files_alike(data, tmp_path, capsys):
     for part in PARTS:
         count = TEXTS[f"{part}.en"].count("\n")
         (data / f"{part}.align").write_text("".join(f"0-{i}\n" for i in range(count)))
-    message = copy_data(data, tmp_path / "out", SIDES, True)
+    message = copy_data(data, tmp_path / "out", SIDES, True, 50, False)
     assert message == (
         "2 of 6 training pairs are kept: 1 to 50 tokens a side, neither over 9 times the other; left out: "
         "2 with an empty side, 1 of more than 50 tokens, 1 over 9 times as long on one side; "
@@ -55,7 +55,7 @@ def test_training_pairs_are_filtered_in_all_files_alike(data, tmp_path, capsys):
     assert command(data, tmp_path / "other", "--given-alignment") == 0
     assert capsys.readouterr().out == message + "\n"
     assert {path.name: path.read_text() for path in (tmp_path / "other").iterdir()} == made
-    message = copy_data(data, tmp_path / "longer", SIDES, False, max_length=51)
+    message = copy_data(data, tmp_path / "longer", SIDES, False, 51, False)
     assert "1 to 51 tokens a side" in message
     assert "2 over 9 times as long on one side" in message
 
@@ -72,7 +72,7 @@ def test_hand_aligned_sentences_are_copied(data, tmp_path, capsys):
         for name in SIDES if not line else ():
             (data / f"hand.{name}").write_text("")
         with pytest.raises(DataError, match=message):
-            copy_hand_aligned(data, out, SIDES)
+            copy_data(data, out, SIDES, False, 50, True)
     (data / "hand.ja").unlink()
     assert command(data, out, "--hand-aligned") == 2
     assert "hand.ja: cannot be read" in capsys.readouterr().err
@@ -94,7 +94,7 @@ def test_bad_data_is_told_by_file_and_line(data, tmp_path, name, text, message):
     if text is not None:
         (data / name).write_text(text)
     with pytest.raises(DataError, match=message):
-        copy_data(data, tmp_path / "out", SIDES, False)
+        copy_data(data, tmp_path / "out", SIDES, False, 50, False)
 
 
 PAIRS = [(f"s{i} a", f"t{i} b") for i in range(200)]

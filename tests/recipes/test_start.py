@@ -80,7 +80,6 @@ def test_an_own_corpus_is_small_unless_told_otherwise(texts, tmp_path, monkeypat
     ("more", "message"),
     [
         (["--systems", "nonsense"], "no configuration of a system nonsense; there are: baseline_"),
-        (["--data", "other"], "--data: preorder_recipes.start makes the data folder itself"),
     ],
 )
 def test_a_mistake_is_one_line_and_status_2(texts, tmp_path, capsys, more, message):

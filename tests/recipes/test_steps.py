@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from preorder_recipes.pipeline.checkpoints import Checkpoints
 from preorder_recipes.pipeline.progress import Progress, duration
 from preorder_recipes.pipeline.runner import StepRunner
 from preorder_recipes.pipeline.steps import Step, StepError
@@ -122,12 +123,14 @@ def test_a_missing_program_and_a_missing_input_are_told(runner):
 
 def test_progress_is_shown_now_and_then(runner, capsys, monkeypatch):
     monkeypatch.setattr("preorder_recipes.pipeline.runner.PROGRESS_INTERVAL", 0)
-    runner.run([Step("count", ("seq", "3"), progress=lambda line: f"\x1b at {line.strip()}")])
-    assert "count: \\x1b at 2" in capsys.readouterr().err
+    command = ("echo", "Step 10/ 40; acc: 1.0; ppl:  2.0")
+    runner.run([Step("count\x1b", command, checkpoints=Checkpoints(runner.folder, runner.folder / "log"))])
+    assert "count\\x1b: step 10 of 40, accuracy 1.0%, perplexity 2.0\n" in capsys.readouterr().err
 
 
 def step(name):
-    return Step(name, ("true",), share=float if name.startswith("train/") else None)
+    is_training = name.startswith("train/")
+    return Step(name, ("true",), checkpoints=Checkpoints(Path(), Path()) if is_training else None)
 
 
 ALIGN, *TRAINS = map(step, ("align", "train/a", "train/b", "train/c"))

@@ -220,7 +220,7 @@ def test_what_phrases_become(folder, trained, capsys):
     outputs = translate(folder, lines, "phrases.pt", "-beam_size", 1, "-align_output", "links")
     write(folder / "valid.hyp", *outputs)
     files = [f"--src={folder}/valid.plain", f"--hyp={folder}/valid.hyp", f"--align={folder}/links"]
-    assert phrases.main([*files, "--count", "3"]) == 0
+    assert phrases.main(files) == 0
     emitters = [{link.split("-")[0] for link in links.split()} for links in lines_of(folder / "links")]
     assert f"{sum(map(len, emitters))} phrases, " in capsys.readouterr().out
 

@@ -1,0 +1,46 @@
+"""What the commands of the recipes share: their parser, the option ``--run``, and how they end."""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+from preorder.command_line import Parser, visible
+from preorder.command_line import execute as execute_command
+from preorder.processes import INTERRUPTED
+
+
+class StepError(Exception):
+    """A step failed; the message holds the end of its log."""
+
+
+def make_parser(run: Callable[[argparse.Namespace], None], **settings: Any) -> Parser:
+    """Return the parser of the module of ``run``, which does its work; its docstring is the help."""
+    module, form = sys.modules[run.__module__], argparse.RawDescriptionHelpFormatter
+    name = f"python -m {module.__spec__.name}"
+    parser = Parser(prog=name, description=module.__doc__, formatter_class=form, **settings)
+    parser.set_defaults(run=run)
+    return parser
+
+
+def add_folder(parser: argparse.ArgumentParser) -> None:
+    """Add the option ``--run``."""
+    what = "folder to work in"
+    parser.add_argument("--run", metavar="DIR", dest="folder", type=Path, required=True, help=what)
+
+
+def execute(parser: argparse.ArgumentParser, argv: Sequence[str] | None) -> int:
+    """Do as ``preorder`` does with a command line; return the exit status, 1 where a step failed."""
+    try:
+        status = execute_command(parser, argv)
+    except StepError as error:
+        print(visible(str(error)), file=sys.stderr)
+        return 1
+    if status == INTERRUPTED:
+        with contextlib.suppress(OSError):  # the terminal is closed
+            print("the same command goes on", file=sys.stderr)
+    return status
