@@ -7,8 +7,8 @@ import json
 import subprocess
 import tarfile
 import tempfile
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -18,13 +18,13 @@ import yaml
 from preorder.analysis.comparisons import Precisions, system_examples
 from preorder.analysis.curves import by_length, fitting_width, length_curves
 from preorder.analysis.evaluation_data import EvaluationData
-from preorder.analysis.results import SCORE_FORMATS, Curves, Estimate, p_value, parse_curves
+from preorder.analysis.results import SCORE_FORMATS, Curves, p_value, parse_curves
 from preorder.data.formats import parse_tokens
 from preorder.errors import UsageError
 from preorder.io import files
 from preorder.metrics import METRICS, MetricOptions
 from preorder.metrics.scoring import Scoring, measure, score_systems
-from preorder_recipes.pipeline.leaderboard import COSTS
+from preorder_recipes.pipeline.leaderboard import COSTS, markdown_rows
 from preorder_recipes.pipeline.runner import ROOT, program_path
 from preorder_recipes.pipeline.score import RESULTS, ROBUSTNESS
 
@@ -105,10 +105,6 @@ class Paper:
     summary: str
     tables: tuple[PaperTable, ...]
 
-    def only(self, names: Sequence[str]) -> Paper:
-        """Return the paper with some of its tables."""
-        return replace(self, tables=tuple(table for table in self.tables if table.name in names))
-
 
 def read_paper(path: Path) -> Paper:
     """Read a file of ``config/papers``."""
@@ -160,12 +156,11 @@ class Folders:
         """Return a system's models, one of each training, if they are there."""
         return sorted(self.folder(row.experiment).glob(f"systems/{row.system}/seed*/model.pt"))
 
-    def translations(self, row: Row) -> list[list[str]]:
+    def translations(self, row: Row) -> list[Path]:
         """Return the translations of a system's trainings, made here or kept."""
         made = sorted(self.folder(row.experiment).glob(f"systems/{row.system}/seed*/{row.translation}"))
-        end = f".{row.experiment.target}"
-        kept = () if row.translate else kept_files(row.experiment.kept, f"{row.system}.seed", end)
-        return [_lines(path) for path in made or kept]
+        kept = f"{row.system}.seed*.{row.experiment.target}"
+        return made or ([] if row.translate else kept_files(row.experiment.kept, kept))
 
 
 def _lines(path: Path) -> list[str]:
@@ -183,9 +178,9 @@ def _unpacked(archive: str) -> Path:
     return Path(folder.name)
 
 
-def kept_files(archive: str | None, begin: str, end: str) -> list[Path]:
-    """Return the files of an archive in ``recipes/`` whose names begin and end so."""
-    return sorted(_unpacked(archive).glob(f"*/{begin}*{end}")) if archive else []
+def kept_files(archive: str | None, pattern: str) -> list[Path]:
+    """Return the files of an archive in ``recipes/`` whose names are so."""
+    return sorted(_unpacked(archive).glob(f"*/{pattern}")) if archive else []
 
 
 def page(folders: Folders, paper: Paper) -> Iterator[str]:
@@ -205,7 +200,7 @@ def page(folders: Folders, paper: Paper) -> Iterator[str]:
 
 def _body(folders: Folders, table: PaperTable) -> Iterator[str]:
     """Yield the lines below the title, none where fewer than two systems are trained."""
-    texts = {row.label: folders.translations(row) for row in table.rows}
+    texts = {row.label: list(map(_lines, folders.translations(row))) for row in table.rows}
     systems = {label: runs for label, runs in texts.items() if runs}
     experiment = table.rows[0].experiment
     if table.commands:
@@ -217,28 +212,25 @@ def _body(folders: Folders, table: PaperTable) -> Iterator[str]:
         source = list(map(parse_tokens, folders.text(experiment, experiment.source)))
         references, options = [folders.text(experiment, experiment.target)], MetricOptions(tokenize="none")
         data = EvaluationData(references, systems, source, [], [], {}, options, 1)
-        yield from ANALYSES[table.analysis](folders, table, data)
+        if table.analysis == "length":
+            lengths = list(map(len, source))
+            yield from _curves(length_curves(data, METRICS[:1], by_length(lengths, *fitting_width(lengths))))
+        elif table.analysis == "examples":
+            baseline, *_, last = systems
+            found = system_examples(data, "ribes", baseline, last, 1)
+            for example in (*found.better, *found.worse):
+                yield from (f"- {name}: {text}" for name, text in example.rows("{:.3f}".format))
+                yield ""
+        else:
+            yield from _scores(folders, table, data)
         if missing := [label for label in texts if label not in systems]:
             yield from ("", f"Not trained yet: {'; '.join(missing)}.")
-
-
-def _length(_: Folders, __: PaperTable, data: EvaluationData) -> Iterator[str]:
-    lengths = list(map(len, data.source))
-    return _curves(length_curves(data, METRICS[:1], by_length(lengths, *fitting_width(lengths))))
-
-
-def _examples(_: Folders, __: PaperTable, data: EvaluationData) -> Iterator[str]:
-    baseline, *_, last = data.systems
-    found = system_examples(data, "ribes", baseline, last, 1)
-    for example in (*found.better, *found.worse):
-        yield from (f"- {name}: {text}" for name, text in example.rows("{:.3f}".format))
-        yield ""
 
 
 def _robustness(folders: Folders, table: PaperTable) -> Iterator[str]:
     experiment = table.rows[0].experiment
     made = [folders.folder(experiment) / ROBUSTNESS]
-    found = [path for path in made if path.exists()] or kept_files(experiment.kept, "robustness.", "json")
+    found = [path for path in made if path.exists()] or kept_files(experiment.kept, "robustness.json")
     names = {row.base: row.label for row in table.rows}
     for path in found[:1]:
         yield from _curves(parse_curves(files.read_json(str(path))), names)
@@ -246,26 +238,27 @@ def _robustness(folders: Folders, table: PaperTable) -> Iterator[str]:
 
 def _curves(curves: Curves, names: Mapping[str, str] | None = None) -> Iterator[str]:
     """Yield a table of systems down, all or those with names, and groups across."""
-    rows = [
-        (f"{names[system] if names else system}, {SCORE_FORMATS[measure].title}", *map(_score(measure), line))
-        for measure, lines in curves.measures.items()
-        for system, line in lines.items()
-        if names is None or system in names
-    ]
-    return _markdown((curves.axis, *(group.label for group in curves.groups)), rows)
-
-
-def _score(measure: str) -> Callable[[Estimate | None], str]:
-    return lambda one: "–" if one is None else SCORE_FORMATS[measure].format(one.score)
+    rows = []
+    for name, lines in curves.measures.items():
+        form = SCORE_FORMATS[name]
+        for system, line in lines.items():
+            if names is None or system in names:
+                scores = ("–" if one is None else form.format(one.score) for one in line)
+                rows.append((f"{names[system] if names else system}, {form.title}", *scores))
+    return markdown_rows([(curves.axis, *(group.label for group in curves.groups)), *rows])
 
 
 def _scores(folders: Folders, table: PaperTable, data: EvaluationData) -> Iterator[str]:
     """Yield a table of our figures and the paper's; p is against the first row."""
-    found = _scored(table, data)
+    names = [name for name in METRICS if any(one.partition("_")[0] == name for one in table.measures)]
+    measured = data.measure(names)
+    if any(name.startswith("precision_") for name in table.measures):
+        measured += measure([Precisions(data.references, data.options)], data.systems)
+    found = score_systems(measured or data.measure(METRICS[:1]), next(iter(data.systems)), data.seed)
     costs = {row: _costs(folders, row) for row in table.rows if row.label in data.systems}
     columns, rows = ["system"], [[row.label] for row in costs]
     for name in table.measures:
-        title, form = _format(name)
+        title, form = COSTS.get(name) or (SCORE_FORMATS[name].title, SCORE_FORMATS[name].format)
         if name in COSTS and not any(costs.values()):
             continue
         columns.append(title)
@@ -275,19 +268,7 @@ def _scores(folders: Folders, table: PaperTable, data: EvaluationData) -> Iterat
             columns.append("paper")
             for cells, row in zip(rows, costs, strict=True):
                 cells.append(form(row.paper[name]) if name in row.paper else "")
-    return _markdown(columns, rows)
-
-
-def _scored(table: PaperTable, data: EvaluationData) -> Scoring:
-    names = [name for name in METRICS if any(one.partition("_")[0] == name for one in table.measures)]
-    measured = data.measure(names)
-    if any(name.startswith("precision_") for name in table.measures):
-        measured += measure([Precisions(data.references, data.options)], data.systems)
-    return score_systems(measured or data.measure(METRICS[:1]), next(iter(data.systems)), data.seed)
-
-
-def _format(name: str) -> tuple[str, Any]:
-    return COSTS[name] if name in COSTS else (SCORE_FORMATS[name].title, SCORE_FORMATS[name].format)
+    return markdown_rows([columns, *rows])
 
 
 def _cell(found: Scoring, label: str, name: str, cost: float | None, form: Any) -> str:
@@ -325,15 +306,3 @@ def run_in(folder: Path, command: str, model: Path, *more: str) -> str:
     if ended.returncode:
         raise UsageError(f"{command}: {ended.stderr.strip()}")
     return ended.stdout
-
-
-def _markdown(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> Iterator[str]:
-    rules = ["---", *("---:" for _ in columns[1:])]
-    return (f"| {' | '.join(row)} |" for row in (columns, rules, *rows))
-
-
-ANALYSES: dict[str | None, Callable[[Folders, PaperTable, EvaluationData], Iterator[str]]] = {
-    None: _scores,
-    "length": _length,
-    "examples": _examples,
-}

@@ -70,8 +70,11 @@ def run(arguments: argparse.Namespace) -> None:
     """Train what is missing and write the tables."""
     names = PAPERS if arguments.paper == ALL else [arguments.paper]
     papers = [read_paper(CONFIG / "papers" / f"{name}.yaml") for name in names]
-    chosen = papers if arguments.table is None else [paper.only(arguments.table) for paper in papers]
-    chosen = [paper for paper in chosen if paper.tables]
+    if arguments.table is None:
+        chosen = papers
+    else:
+        kept = (tuple(one for one in paper.tables if one.name in arguments.table) for paper in papers)
+        chosen = [replace(paper, tables=tables) for paper, tables in zip(papers, kept, strict=True) if tables]
     if not chosen:
         known = "; ".join(table.name for paper in papers for table in paper.tables)
         raise UsageError(f"--table: there is none of these; there are: {known}")

@@ -20,7 +20,7 @@ from preorder.io.storage import split_suffix
 from preorder_recipes.commands import add_folder, execute, make_parser
 from preorder_recipes.configuration import FEATURES, TEXT
 from preorder_recipes.pipeline.checks import check_device, check_readable
-from preorder_recipes.pipeline.job import add_search, search_of
+from preorder_recipes.pipeline.job import Search, add_search
 from preorder_recipes.pipeline.runner import StepRunner
 from preorder_recipes.pipeline.steps import Step
 
@@ -113,7 +113,7 @@ def _experiment(arguments: argparse.Namespace) -> Experiment:
     check_readable([*filter(None, given), *(path for path, _ in models.values())])
     check_device(arguments.device)
     source, reference, tags, preorderer, pieces = (path and Path(path).resolve() for path in given)
-    search, translate = search_of(arguments), {}
+    search, translate = options.taken(Search, arguments), {}
     for name, (path, _) in models.items():
         decoder = read_options(str(path)).decoder_type
         translate[name] = search.options(arguments.seed, arguments.device, decoder)

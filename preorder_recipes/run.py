@@ -14,13 +14,13 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from onmt_preorder import plugin
-from preorder.command_line.options import add_number, at_least_two, confidence, positive
+from preorder.command_line.options import add_number, at_least_two, confidence, positive, taken
 from preorder.errors import UsageError
 from preorder_recipes.commands import add_folder, execute, make_parser
 from preorder_recipes.configuration import DEFAULT_SIZE, SIZES, read_system, systems_in
 from preorder_recipes.pipeline import checks, subwords
 from preorder_recipes.pipeline.data import add_max_length, copy_data
-from preorder_recipes.pipeline.job import DATA, Job, add_search, search_of
+from preorder_recipes.pipeline.job import DATA, Job, Search, add_search
 from preorder_recipes.pipeline.prepare import hand_options, prepare
 from preorder_recipes.pipeline.runner import StepRunner
 from preorder_recipes.pipeline.score import LAST_STEPS, REPORT, score, with_earlier
@@ -186,7 +186,7 @@ def _job(arguments: argparse.Namespace) -> Job:
         systems=tuple(read_system(name, arguments.size, arguments.subwords) for name in names),
         seeds=seeds,
         device=arguments.device,
-        search=search_of(arguments),
+        search=taken(Search, arguments),
         changes=checks.parse_changes(arguments.set, arguments.steps),
         subwords=arguments.subwords,
         subword_size=arguments.subword_size,

@@ -8,17 +8,19 @@ from __future__ import annotations
 import argparse
 import random
 import sys
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from itertools import chain
 from pathlib import Path, PurePath
 
-from preorder.command_line.options import add_number, positive, seed
+from preorder.annotate.stanza import LANGUAGE
+from preorder.command_line.options import add_number, positive
 from preorder.data.formats import parse_tokens
 from preorder.errors import DataError, UsageError
 from preorder.io import files
 from preorder.io.atomic import atomic_directory
 from preorder.io.storage import split_suffix
 from preorder_recipes.commands import execute, make_parser
-from preorder_recipes.pipeline.data import fault_of, read_rows
+from preorder_recipes.pipeline.data import fault_of, read_rows, write_columns
 from preorder_recipes.pipeline.job import PARTS
 
 HELD_OUT = PARTS[1:]
@@ -50,7 +52,6 @@ def add_texts(parser: argparse.ArgumentParser) -> None:
     add("--names", metavar=("XX", "YY"), nargs=2, help="languages (default: as the files' names end)")
     text = "pairs to split off for each of dev and test; fewer where they are over a 20th of the text"
     add_number(parser, "--held", positive, DEFAULT_SIZE, text)
-    add_number(parser, "--split-seed", seed, 1, "chooses them")
 
 
 def texts_of(arguments: argparse.Namespace) -> list[str]:
@@ -59,16 +60,14 @@ def texts_of(arguments: argparse.Namespace) -> list[str]:
     for name in TEXTS:
         if (path := getattr(arguments, name)) is not None:
             line += [f"--{name.replace('_', '-')}", str(Path(path).resolve())]
-    line += ["--names", *names_of(arguments)]
-    return [*line, "--held", str(arguments.held), "--split-seed", str(arguments.split_seed)]
+    return [*line, "--names", *names_of(arguments), "--held", str(arguments.held)]
 
 
 def names_of(arguments: argparse.Namespace) -> tuple[str, str]:
     """Return the languages: as given, as the names end, or ``src`` and ``tgt`` where these are alike."""
     endings = (PurePath(split_suffix(path)[0]).suffix[1:] for path in (arguments.src, arguments.tgt))
     source, target = arguments.names or endings
-    are_plain = all(name.replace("-", "").replace("_", "").isalnum() for name in (source, target))
-    if are_plain and source != target:
+    if LANGUAGE.fullmatch(source) and LANGUAGE.fullmatch(target) and source != target:
         return source, target
     if arguments.names:
         raise UsageError(f"--names: not two different names of letters and digits: {source} {target}")
@@ -89,13 +88,12 @@ def write_split(arguments: argparse.Namespace, out: str) -> list[str]:
         if not pairs:
             raise DataError("no sentence pair is left", getattr(arguments, f"{part}_src"))
     try:
-        parts = split(train, filled, arguments.held, arguments.split_seed)
+        parts = split(train, filled, arguments.held)
     except DataError as error:
         raise error.at(arguments.src, None) from None
     with atomic_directory(out) as fresh:
         for part, pairs in parts.items():
-            for name, lines in zip(names, zip(*pairs, strict=True), strict=True):
-                files.write_lines(str(fresh / f"{part}.{name}"), lines)
+            write_columns(fresh, part, names, zip(*pairs, strict=True))
     drawn = sum(len(parts[part]) for part in HELD_OUT if part not in given)
     shared = len(train) - len(parts["train"]) - drawn
     messages = [
@@ -103,63 +101,49 @@ def write_split(arguments: argparse.Namespace, out: str) -> list[str]:
         f"{shared:,} left out, since they share a line with dev or test"
     ]
     for part in HELD_OUT:
-        what = f"split off from the training text, chosen by seed {arguments.split_seed}"
+        what = "split off from the training text"
         if part in given:
             what = f"as given; {len(given[part]) - len(parts[part]):,} with an empty side are left out"
         messages.append(f"{part}: {len(parts[part]):,} pairs, {what}")
     return messages
 
 
-def split(
-    train: Sequence[Pair], given: Mapping[str, Sequence[Pair]], size: int, number: int
-) -> dict[str, list[Pair]]:
+def split(train: Sequence[Pair], given: Mapping[str, Sequence[Pair]], size: int) -> dict[str, Sequence[Pair]]:
     """Return the pairs of each part: dev and test as given or drawn, train all that share no line with them.
 
     Only pairs that are fit for training are drawn, in the order of the text.
     """
-    held = _Lines()
-    for pairs in given.values():
-        held.add(pairs)
+    held: tuple[set[tuple[str, ...]], ...] = (set(), set())  # tokens of the lines of dev and test
+
+    def hold(pair: Pair) -> None:
+        for side, line in zip(held, pair, strict=True):
+            side.add(parse_tokens(line))
+
+    def is_held(pair: Pair) -> bool:
+        return any(parse_tokens(line) in side for side, line in zip(held, pair, strict=True))
+
+    for pair in chain.from_iterable(given.values()):
+        hold(pair)
     fit = [index for index, pair in enumerate(train) if fault_of(pair) is None]
-    random.Random(number).shuffle(fit)
+    random.Random(1).shuffle(fit)
     size = min(size, max(1, len({train[index] for index in fit}) // LARGEST_SHARE))
-    parts: dict[str, list[Pair]] = {}
+    parts = dict(given)
     for part in HELD_OUT:
-        parts[part] = list(given[part]) if part in given else _drawn(train, fit, size, held)
-    rest = [pair for pair in train if not held.shares(pair)]
+        drawn: list[int] = []
+        while part not in given and len(drawn) < size:
+            if not fit:
+                raise DataError("too few pairs of different lines to split dev and test off")
+            index = fit.pop()
+            if not is_held(train[index]):
+                hold(train[index])
+                drawn.append(index)
+        parts.setdefault(part, [train[index] for index in sorted(drawn)])
+    rest = [pair for pair in train if not is_held(pair)]
     if not any(fault_of(pair) is None for pair in rest):
         raise DataError(
             "no pair is left to train on: all have a line of dev or test, or are empty or too long"
         )
     return {"train": rest, **parts}
-
-
-class _Lines:
-    """The tokens of all lines of dev and test, source and target."""
-
-    def __init__(self) -> None:
-        self._sides: tuple[set[tuple[str, ...]], ...] = (set(), set())
-
-    def add(self, pairs: Iterable[Pair]) -> None:
-        for pair in pairs:
-            for side, line in zip(self._sides, pair, strict=True):
-                side.add(parse_tokens(line))
-
-    def shares(self, pair: Pair) -> bool:
-        return any(parse_tokens(line) in side for side, line in zip(self._sides, pair, strict=True))
-
-
-def _drawn(train: Sequence[Pair], candidates: list[int], size: int, held: _Lines) -> list[Pair]:
-    """Take pairs from the end of the candidates, whose lines are not held out already; hold them out."""
-    found: list[int] = []
-    while candidates and len(found) < size:
-        index = candidates.pop()
-        if not held.shares(train[index]):
-            held.add([train[index]])
-            found.append(index)
-    if len(found) < size:
-        raise DataError("too few pairs of different lines to split dev and test off")
-    return [train[index] for index in sorted(found)]
 
 
 def _held_out(arguments: argparse.Namespace, part: str) -> list[Pair]:

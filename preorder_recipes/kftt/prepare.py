@@ -10,21 +10,21 @@ import argparse
 import sys
 import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from itertools import accumulate, islice
+from itertools import accumulate
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from preorder.alignment.tokens import map_links
 from preorder.command_line import options
-from preorder.data import Alignment
 from preorder.data.formats import format_alignment, parse_tokens, read_alignments
 from preorder.errors import DataError, require
 from preorder.io import files
 from preorder.io.atomic import atomic_directory
 from preorder.progress import LOGGER
 from preorder_recipes.commands import execute, make_parser
+from preorder_recipes.pipeline.data import write_columns
 from preorder_recipes.pipeline.job import PARTS
 
 LANGUAGES = ("en", "ja")
@@ -35,23 +35,8 @@ INFLECTED = ("動詞", "形容詞", "助動詞")  # verbs, adjectives, auxiliari
 Pair = tuple[str, str]
 
 
-class Word(NamedTuple):
-    """A word that UniDic has found, with its tag."""
-
-    surface: str
-    tag: str
-
-
-Tagger = Callable[[str], list[Word]]
-"""Cuts a text into words."""
-
-
-class HandAligned(NamedTuple):
-    """A sentence pair with links that people have set."""
-
-    source: Sequence[str]
-    target: Sequence[str]
-    links: Alignment
+Tagger = Callable[[str], list[tuple[str, str]]]
+"""Cuts a text into words, each with UniDic's tag."""
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -61,11 +46,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     files_there = "train.{en,ja} (or .gz), {dev,test,hand}.{en,ja}, hand.align"
     add("--data", metavar="DIR", required=True, help=files_there)
     add("--out", metavar="DIR", required=True, help="folder to write")
-    number(parser, "--lines", options.positive, options.MOST, "the first so many pairs of train")
     number(parser, "--sample", options.positive, options.MOST, "so many pairs of train, sampled")
     number(parser, "--min-length", options.positive, 1, "fewest tokens a side of a pair of train")
     number(parser, "--max-length", options.positive, MAX_LENGTH, "most tokens a side of a pair of train")
-    number(parser, "--hand-train", options.positive, HAND_TRAIN, "hand-aligned sentences to learn from")
     tags = "write UniDic's parts of speech of the Japanese too, for each text.ja a text.ja.pos"
     add("--tags", action="store_true", help=tags)
     options.add_seed(parser)
@@ -80,32 +63,23 @@ def _write(arguments: argparse.Namespace) -> None:
     hand = read_hand_aligned(data, tagger)
     random = np.random.default_rng(arguments.seed)
     order = random.permutation(len(hand))
-    parts = {"hand-train": order[: arguments.hand_train], "hand-test": order[arguments.hand_train :]}
+    parts = {"hand-train": order[:HAND_TRAIN], "hand-test": order[HAND_TRAIN:]}
     with atomic_directory(arguments.out) as fresh:
         for part, chosen in parts.items():
             columns = zip(*(hand[index] for index in sorted(chosen)), strict=True)
-            for suffix, column in zip((*LANGUAGES, "align"), columns, strict=True):
-                form = format_alignment if suffix == "align" else " ".join
-                files.write_lines(f"{fresh / part}.{suffix}", map(form, column))
+            write_columns(fresh, part, (*LANGUAGES, "align"), columns)
         for part in PARTS:
             pairs = read_pairs(data, part)
             if part == "train":
                 lengths = range(arguments.min_length, arguments.max_length + 1)
-                fit = (pair for pair in pairs if all(len(parse_tokens(line)) in lengths for line in pair))
-                pairs = list(islice(fit, arguments.lines))
-                sampled = np.sort(random.permutation(len(pairs))[: arguments.sample])
-                pairs = [pairs[index] for index in sampled]
-            for language, lines in zip(LANGUAGES, zip(*pairs, strict=True), strict=True):
-                files.write_lines(f"{fresh / part}.{language}", lines)
-        if arguments.tags:
-            for part in (*parts, *PARTS):
-                lines = files.read_lines(f"{fresh / part}.ja")
-                files.write_lines(f"{fresh / part}.ja.pos", _tagged(f"{part}.ja", lines, tagger))
-
-
-def _tagged(name: str, lines: Iterable[str], tagger: Tagger) -> Iterator[str]:
-    """Yield the parts of speech of each line of a Japanese text; an error calls it by its name."""
-    return files.parse_lines(name, lines, lambda line: " ".join(tags_of(parse_tokens(line), tagger)))
+                fit = [pair for pair in pairs if all(len(parse_tokens(line)) in lengths for line in pair)]
+                sampled = np.sort(random.permutation(len(fit))[: arguments.sample])
+                pairs = (fit[index] for index in sampled)
+            write_columns(fresh, part, LANGUAGES, zip(*pairs, strict=True))
+        for part in (*parts, *PARTS) if arguments.tags else ():
+            lines = files.read_lines(f"{fresh / part}.ja")
+            tags = files.parse_lines(f"{part}.ja", lines, lambda line: tags_of(parse_tokens(line), tagger))
+            files.write_lines(f"{fresh / part}.ja.pos", map(" ".join, tags))
 
 
 def read_pairs(data: Path, part: str) -> Iterator[Pair]:
@@ -117,24 +91,25 @@ def read_pairs(data: Path, part: str) -> Iterator[Pair]:
     return files.in_parallel(*((path, files.read_lines(path)) for path in paths))
 
 
-def read_hand_aligned(data: Path, tagger: Tagger) -> list[HandAligned]:
-    """Return the hand-aligned sentence pairs, their Japanese in the tagger's tokens.
+def read_hand_aligned(data: Path, tagger: Tagger) -> list[tuple[str, str, str]]:
+    """Return lines of the hand-aligned sentence pairs and their links, the Japanese in the tagger's tokens.
 
     Some lines of the published files have lost a token, so that links point past the end. What follows the
     gap is linked wrongly, so these lines are left out and counted.
     """
     paths = [str(data / f"hand.{language}") for language in LANGUAGES]
     texts = [(path, files.read_parsed(path, parse_tokens)) for path in paths]
-    links = str(data / "hand.align")
+    path = str(data / "hand.align")
     kept, lost = [], 0
-    for source, target, alignment in files.in_parallel(*texts, (links, read_alignments(links))):
+    for source, target, alignment in files.in_parallel(*texts, (path, read_alignments(path))):
         try:
             alignment.check_within(len(source), len(target))
         except DataError:
             lost += 1
             continue
-        tokens = tuple(word.surface for word in tagger(joined(target)))
-        kept.append(HandAligned(source, tokens, map_links(alignment, None, (target, tokens))))
+        tokens = tuple(word for word, _ in tagger(joined(target)))
+        links = format_alignment(map_links(alignment, None, (target, tokens)))
+        kept.append((" ".join(source), " ".join(tokens), links))
     LOGGER.info(f"{lost} hand-aligned lines have links past their end and are left out")
     return kept
 
@@ -145,7 +120,7 @@ def japanese_tagger() -> Tagger:
         fugashi = require(module, "japanese")
     tagger = fugashi.Tagger()
     return lambda text: [
-        Word(word.surface, tag_of(word.feature)) for word in tagger(unicodedata.normalize("NFKC", text))
+        (word.surface, tag_of(word.feature)) for word in tagger(unicodedata.normalize("NFKC", text))
     ]
 
 
@@ -159,9 +134,9 @@ def tag_of(feature: Any) -> str:
 def tags_of(tokens: Sequence[str], tagger: Tagger) -> list[str]:
     """Return for each token the tag of the word in which it begins."""
     words = tagger(joined(tokens))
-    if "".join(word.surface for word in words) != "".join(tokens):
+    if "".join(word for word, _ in words) != "".join(tokens):
         raise DataError("UniDic reads other characters here: is the text in NFKC?")
-    of_character = [word.tag for word in words for _ in word.surface]
+    of_character = [tag for word, tag in words for _ in word]
     begins = accumulate(map(len, tokens[:-1]), initial=0)
     return [of_character[begin] for begin in begins] if tokens else []
 

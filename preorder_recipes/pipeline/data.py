@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import sys
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 from preorder.command_line.options import add_number, positive
@@ -75,18 +75,21 @@ def copy_data(
         if not rows:
             raise DataError("no sentence pair is left", str(data / f"{part}.{sides[0]}"))
         columns = list(zip(*rows, strict=True))
-        _write(out, part, suffixes, columns)
+        write_columns(out, part, suffixes, columns)
         for side, lines in zip(whole, columns, strict=False):
             side.extend(lines)
-    _write(out, "all", sides, whole)
+    write_columns(out, "all", sides, whole)
     if use_hand:
         suffixes = [*sides, "align"]
         paths = [str(data / f"{HAND}.{suffix}") for suffix in suffixes]
-        _write(out, HAND, suffixes, files.read_columns(*((path, files.read_lines(path)) for path in paths)))
+        write_columns(
+            out, HAND, suffixes, files.read_columns(*((path, files.read_lines(path)) for path in paths))
+        )
     return _message(faults, max_length)
 
 
-def _write(out: Path, part: str, suffixes: Sequence[str], columns: Sequence[Sequence[str]]) -> None:
+def write_columns(out: Path, part: str, suffixes: Sequence[str], columns: Iterable[Sequence[str]]) -> None:
+    """Write the lines of each file of a part."""
     for suffix, lines in zip(suffixes, columns, strict=True):
         files.write_lines(str(out / f"{part}.{suffix}"), lines)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shutil
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from preorder.analysis.results import SCORE_FORMATS, arrow, p_value
@@ -45,13 +45,19 @@ def print_leaderboard(results: dict[str, Any]) -> None:
 def markdown(results: dict[str, Any]) -> list[str]:
     """Return the lines of ``results.md``."""
     columns, rows = _table(results)
-    body = [columns, ["---", *("---:" for _ in columns[1:])]]
+    body = [columns]
     for name, cells in rows:
         parts = ((mean, deviation, p_value and f"({p_value})") for mean, deviation, p_value in cells)
         body.append([name, *(" ".join(filter(None, cell)) for cell in parts)])
     signatures = [f"{SCORE_FORMATS[name].title} {text}" for name, text in results["signature"].items()]
     notes = (f"- {note.replace('*', chr(92) + '*')}" for note in (*_notes(results), *signatures))
-    return [title(results), "", *(f"| {' | '.join(row)} |" for row in body), "", *notes]
+    return [title(results), "", *markdown_rows(body), "", *notes]
+
+
+def markdown_rows(table: Sequence[Sequence[str]]) -> Iterator[str]:
+    """Yield the lines of a table whose first row has the titles of the columns."""
+    rules = ["---", *("---:" for _ in table[0][1:])]
+    return (f"| {' | '.join(row)} |" for row in (table[0], rules, *table[1:]))
 
 
 def title(results: dict[str, Any]) -> str:

@@ -98,7 +98,7 @@ def folder(tmp_path, monkeypatch):
         # the others
         ("split --src data/train.aa --tgt data/train.bb --out RUN --held x", "--held: not a whole number"),
         (f"{START} --nonsense", "unrecognized arguments: --nonsense"),
-        ("kftt.prepare --data data --out RUN --lines 0", "--lines: not a whole number from 1"),
+        ("kftt.prepare --data data --out RUN --sample 0", "--sample: not a whole number from 1"),
         ("pipeline.checkpoints --log none --folder data", "none: No such file or directory"),
         (BEST, "log: no checkpoint was saved after a validation"),
         (f"{GENERATE} --pairs 0", "argument --pairs: not a whole number from 1"),

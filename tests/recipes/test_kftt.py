@@ -45,6 +45,7 @@ def data(tmp_path, monkeypatch):
             write(folder / "hand.align", *links)
             targets = [[target[0] + target[1], *target[2:]] for target in targets]
         write(folder / f"{part}.ja", *map(" ".join, targets))
+    monkeypatch.setattr(prepare, "HAND_TRAIN", 40)
     modules = tmp_path / "modules"
     modules.mkdir()
     (modules / "fugashi.py").write_text(FUGASHI)
@@ -56,7 +57,7 @@ def data(tmp_path, monkeypatch):
 
 def test_prepared_links_follow_the_tokens_and_tags_stand_beside_japanese(data, tmp_path, capsys):
     out = tmp_path / "out"
-    line = ["--data", str(data), "--hand-train", "40", "--lines", "100", "--tags", "--out", str(out)]
+    line = ["--data", str(data), "--sample", "100", "--tags", "--out", str(out)]
     assert prepare.main(line) == 0
     assert "1 hand-aligned lines have links past their end" in capsys.readouterr().err
     lines = {path.name: path.read_text().splitlines() for path in out.iterdir()}
@@ -103,7 +104,7 @@ def test_japanese_is_joined_but_for_latin_words():
 @pytest.mark.slow
 def test_the_script_measures_links_and_orders_and_does_nothing_twice(data, tmp_path):
     prepared = tmp_path / "prepared"
-    assert prepare.main(["--data", str(data), "--out", str(prepared), "--hand-train", "40"]) == 0
+    assert prepare.main(["--data", str(data), "--out", str(prepared)]) == 0
     command = [str(SCRIPT), str(prepared), "run", "ja", "120", "btg --iterations 3 --classes 0"]
     shown = [
         subprocess.run(command, cwd=tmp_path, env=environment(), check=True, capture_output=True, text=True)

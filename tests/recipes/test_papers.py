@@ -55,7 +55,10 @@ def test_kept_translations_are_scored_anew(tmp_path):
     """Against a reference that is one of them, so the figures are known."""
     kept = tables_of("kawara2021")
     table = next(table for table in kept if table.name == "III, KFTT")
-    best, *_ = texts = papers.Folders(tmp_path, {}).translations(table.rows[1])
+    texts = [
+        path.read_text().splitlines() for path in papers.Folders(tmp_path, {}).translations(table.rows[1])
+    ]
+    best = texts[0]
     write(tmp_path / "test.en", *best)
     write(tmp_path / "test.ja", *best)
     line = ["kawara2021", "--table", "III, KFTT", "--table", "V, German", "--no-training"]

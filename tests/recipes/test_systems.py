@@ -10,11 +10,12 @@ import yaml
 from onmt.bin.translate import _get_parser
 from sentencepiece import SentencePieceProcessor
 
+from preorder.command_line.options import taken
 from preorder.errors import UsageError
 from preorder_recipes import configuration
 from preorder_recipes.configuration import VOCABULARY_OPTIONS, read_system, read_vocabulary, systems_in
 from preorder_recipes.pipeline import checkpoints, subwords
-from preorder_recipes.pipeline.job import PARTS, Job, Search, add_search, search_of
+from preorder_recipes.pipeline.job import PARTS, Job, Search, add_search
 from preorder_recipes.pipeline.prepare import hand_options, prepare
 from preorder_recipes.pipeline.train import _subwords, _train, _vocabulary, config_of, train, vocabulary_of
 from tests.support.fake_programs import after
@@ -286,28 +287,27 @@ def test_the_model_is_the_mean_of_the_best_checkpoints(tmp_path):
         (tmp_path / "model.pt").unlink()
 
 
-SEARCH = ("--beam=3", "--ratio=1.5", "--word-reward=-1.2", "--block-ngram-repeat=4")
+SEARCH = ("--beam=3", "--ratio=1.5", "--word-reward=-1.2")
 
 
 def search_from(*options):
     parser = argparse.ArgumentParser()
     add_search(parser)
-    return search_of(parser.parse_args(options))
+    return taken(Search, parser.parse_args(options))
 
 
 @pytest.mark.parametrize(
     ("decoder", "options", "given"),
     [
-        ("transformer", SEARCH, (3, 1.5, 0, 4)),
-        ("swan", SEARCH, (3, 0, -1.2, 0)),
-        ("transformer", (), (5, 0, 0, 0)),
-        ("swan", (), (5, 0, 0, 0)),
+        ("transformer", SEARCH, (3, 1.5, 0)),
+        ("swan", SEARCH, (3, 0, -1.2)),
+        ("transformer", (), (5, 0, 0)),
+        ("swan", (), (5, 0, 0)),
     ],
 )
 def test_opennmt_reads_the_search_and_only_swan_has_a_word_reward(decoder, options, given):
     options = search_from(*options).options(7, "gpu", decoder)
     found = _get_parser().parse_args(["-model", "m", "-src", "s", *options])
-    searched = (found.beam_size, found.ratio, found.swan_word_reward, found.block_ngram_repeat)
-    assert searched == given
+    assert (found.beam_size, found.ratio, found.swan_word_reward) == given
     assert (found.seed, found.gpu) == (7, 0)
     assert search_from() == Search()
