@@ -19,10 +19,10 @@ from torch import Tensor, nn
 from torch.nn.functional import scaled_dot_product_attention
 from tqdm import tqdm
 
-from benchmarks.common import add_numbers, machine, make_parser, print_results, seconds
+from benchmarks.common import machine, print_results, seconds
 from onmt_preorder.transformer.attention import Positions, RelativePart, plain, relative_attention
-from preorder.command_line.options import positive
-from preorder.errors import UsageError
+from preorder.command_line.options import add_json, add_number, positive
+from preorder_recipes.commands import execute, make_parser
 
 OURS, WITHOUT = "ours", "torch, no relative term"
 LENGTHS = {"cpu": (10, 25, 50, 100), "cuda": (16, 32, 64, 128, 256, 512, 1024)}
@@ -172,38 +172,29 @@ def measure(arguments: argparse.Namespace, n: int) -> list[Result]:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Measure and print; return 0, or 2 where there is no GPU to measure on."""
-    arguments = _parser().parse_args(argv)
-    torch.set_num_threads(1)
-    size = f"{arguments.tokens} tokens of {arguments.size} in {arguments.heads} heads, k {arguments.clip}"
-    try:
-        where = machine(arguments.device)
-    except UsageError as error:
-        print(error, file=sys.stderr)
-        return 2
-    lengths = tqdm(arguments.lengths or LENGTHS[arguments.device], unit=" lengths", disable=None)
-    results = [result for n in lengths for result in measure(arguments, n)]
-    what = f"{size}, {arguments.dtype}, torch {torch.__version__}, {where}"
-    print_results(what, COLUMNS, results, arguments.json)
-    return 0
-
-
-def _parser() -> argparse.ArgumentParser:
-    parser = make_parser("attention", __doc__)
+    """Run the command; return its exit status."""
+    parser = make_parser(_run)
+    add_json(parser)
     add = parser.add_argument
     add("--device", choices=LENGTHS, default="cpu", help="(default: %(default)s)")
     add("--dtype", choices=DTYPES, default="fp32", help="(default: %(default)s)")
     add("--lengths", metavar="N", type=positive, nargs="+", help="tokens a sentence")
-    numbers = {
-        "tokens": (4096, "of a batch, padding included"),
-        "size": (512, "of a state"),
-        "heads": (8, "of attention"),
-        "clip": (4, "the clipping distances of all parts"),
-        "rounds": (9, "in which each way has its turn; the medians are printed"),
-        "repeat": (3, "passes of a turn"),
-    }
-    add_numbers(parser, numbers)
-    return parser
+    add_number(parser, "--tokens", positive, 4096, "of a batch, padding included")
+    add_number(parser, "--size", positive, 512, "of a state")
+    add_number(parser, "--heads", positive, 8, "of attention")
+    add_number(parser, "--clip", positive, 4, "the clipping distances of all parts")
+    add_number(parser, "--rounds", positive, 9, "in which each way has its turn; the medians are printed")
+    add_number(parser, "--repeat", positive, 3, "passes of a turn")
+    return execute(parser, argv)
+
+
+def _run(arguments: argparse.Namespace) -> None:
+    torch.set_num_threads(1)
+    size = f"{arguments.tokens} tokens of {arguments.size} in {arguments.heads} heads, k {arguments.clip}"
+    what = f"{size}, {arguments.dtype}, torch {torch.__version__}, {machine(arguments.device)}"
+    lengths = tqdm(arguments.lengths or LENGTHS[arguments.device], unit=" lengths", disable=None)
+    results = [result for n in lengths for result in measure(arguments, n)]
+    print_results(what, COLUMNS, results, arguments.json)
 
 
 if __name__ == "__main__":

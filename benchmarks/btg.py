@@ -19,15 +19,18 @@ from pathlib import Path
 
 from tqdm import tqdm
 
-from benchmarks.common import add_numbers, machine, make_parser, medians, print_results
+from benchmarks.common import machine, medians, print_results
 from benchmarks.programs import LONG, SHORT, Ours, Parser, Program, TopdownBTG, accuracy, peer_seconds, sample
+from preorder.command_line.options import add_json, add_number, positive
 from preorder.data.formats import parse_annotated
-from preorder.errors import PreorderError, UsageError
+from preorder.errors import UsageError
 from preorder.io import files
+from preorder_recipes.commands import execute, make_parser
 
 FEW = 50  # lines, to compile with before anything is measured
 
 EXAMPLES = """\
+examples:
   python -m benchmarks.btg ../shared/data/btg
   python -m benchmarks.btg ../shared/data/btg --lines 45000 \\
       --topdown-btg-train topdown-btg/tdbtg_preorderer_train \\
@@ -154,44 +157,32 @@ class Comparison:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Measure and print; return 0, or 2 for bad input or usage."""
-    arguments = _parser().parse_args(argv)
-    try:
-        results = _measure(arguments)
-    except PreorderError as error:
-        print(error, file=sys.stderr)
-        return 2
-    what = f"{arguments.lines} training lines; {machine()}"
-    print_results(what, ("pair", "", "ours", "topdown-btg", "ratio"), results, arguments.json)
-    return 0
-
-
-def _parser() -> argparse.ArgumentParser:
-    parser = make_parser("btg", (__doc__ or "").split("\n")[0], EXAMPLES)
+    """Run the command; return its exit status."""
+    parser = make_parser(_run, epilog=EXAMPLES)
+    add_json(parser)
     parser.add_argument("data", metavar="DATA", help="folder of the input, see below")
     parser.add_argument("--topdown-btg-train", metavar="F", help="the other's program for training")
     parser.add_argument("--topdown-btg-parse", metavar="F", help="the other's program for parsing")
     parser.add_argument("--pairs", metavar="PAIR,…", default="enja,jaen", help="default: %(default)s")
-    numbers = {
-        "lines": (5000, "lines to train on, the first ones"),
-        "apply-lines": (50_000, "lines to apply the model to"),
-        "threads": (min(4, os.cpu_count() or 1), "threads, where there are to be several"),
-        "repeat": (3, "rounds, of which the medians are printed; training is run once"),
-    }
-    add_numbers(parser, numbers)
-    return parser
+    threads = min(4, os.cpu_count() or 1)
+    add_number(parser, "--lines", positive, 5000, "lines to train on, the first ones")
+    add_number(parser, "--apply-lines", positive, 50_000, "lines to apply the model to")
+    add_number(parser, "--threads", positive, threads, "threads, where there are to be several")
+    what = "rounds, of which the medians are printed; training is run once"
+    add_number(parser, "--repeat", positive, 3, what)
+    return execute(parser, argv)
 
 
-def _measure(arguments: argparse.Namespace) -> list[Result]:
+def _run(arguments: argparse.Namespace) -> None:
     if (arguments.topdown_btg_train is None) != (arguments.topdown_btg_parse is None):
         raise UsageError("--topdown-btg-train and --topdown-btg-parse go together")
     results = []
     for pair in arguments.pairs.split(","):
-        with tempfile.TemporaryDirectory() as folder, tqdm(desc=pair, unit=" results", disable=None) as bar:
-            for result in Comparison(arguments, pair, Path(folder)).results():
-                results.append(result)
-                bar.update()
-    return results
+        with tempfile.TemporaryDirectory() as folder:
+            found = Comparison(arguments, pair, Path(folder)).results()
+            results += tqdm(found, desc=pair, unit=" results", disable=None)
+    what = f"{arguments.lines} training lines; {machine()}"
+    print_results(what, ("pair", "", "ours", "topdown-btg", "ratio"), results, arguments.json)
 
 
 if __name__ == "__main__":

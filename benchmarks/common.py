@@ -1,8 +1,7 @@
-"""What benchmarks share: the time and memory that a program takes, options and output."""
+"""What benchmarks share: the time and memory that a program takes, and output."""
 
 from __future__ import annotations
 
-import argparse
 import os
 import platform
 import subprocess
@@ -17,7 +16,6 @@ from statistics import median
 from typing import Any
 
 from preorder.command_line import print_table
-from preorder.command_line.options import positive
 from preorder.errors import UsageError
 from preorder.io import files
 
@@ -76,26 +74,6 @@ def print_results(what: str, columns: Sequence[str], results: Sequence[Any], as_
         files.write_json(files.STANDARD, {"run": run, "results": list(map(asdict, results))})
     else:
         print_table(run, columns, (result.row() for result in results))
-
-
-def make_parser(name: str, description: str | None, examples: str = "") -> argparse.ArgumentParser:
-    """Return the parser of ``python -m benchmarks.NAME``, with ``--json``."""
-    parser = argparse.ArgumentParser(
-        prog=f"python -m benchmarks.{name}",
-        description=description,
-        epilog=f"examples:\n{examples}" if examples else None,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-        allow_abbrev=False,
-    )
-    parser.add_argument("--json", action="store_true", help="print one JSON object instead of a table")
-    return parser
-
-
-def add_numbers(parser: argparse.ArgumentParser, numbers: dict[str, tuple[int | None, str]]) -> None:
-    """Add options that take a whole number from 1: name → default and help."""
-    for name, (default, text) in numbers.items():
-        shown = "" if default is None else f" (default: {default})"
-        parser.add_argument(f"--{name}", metavar="N", type=positive, default=default, help=text + shown)
 
 
 def machine(device: str = "cpu") -> str:

@@ -12,13 +12,15 @@ from hashlib import blake2b
 from itertools import islice
 from pathlib import Path
 
-from benchmarks.common import Cost, add_numbers, machine, make_parser, print_results, run
-from preorder.errors import PreorderError
+from benchmarks.common import Cost, machine, print_results, run
+from preorder.command_line.options import add_json, add_number, positive
 from preorder.io import files
+from preorder_recipes.commands import execute, make_parser
 
 COLUMNS = ("way", "start, s", "all, s", "lines a second", "memory, MB", "same bytes")
 
 EXAMPLES = """\
+examples:
   python -m benchmarks.shards --model model --text train.en
       3 million lines in 1,000 shards: those of train.en again and again
   python -m benchmarks.shards --model model --text train.en --lines 100000 --shards 100
@@ -111,23 +113,22 @@ def _endless(path: str) -> Iterator[str]:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Measure and print; return 0, or 2 for bad input or usage."""
-    parser = make_parser("shards", __doc__, EXAMPLES)
+    """Run the command; return its exit status."""
+    parser = make_parser(_run, epilog=EXAMPLES)
+    add_json(parser)
     parser.add_argument("--model", metavar="DIR", required=True, help="of preorder train")
     parser.add_argument("--text", metavar="F", required=True, help="source text")
-    numbers = {"lines": (3_000_000, "of the text that is ordered"), "shards": (1000, "of that text")}
-    add_numbers(parser, numbers)
+    add_number(parser, "--lines", positive, 3_000_000, "of the text that is ordered")
+    add_number(parser, "--shards", positive, 1000, "of that text")
     parser.add_argument("--folder", metavar="DIR", help="for all files (default: that for temporary ones)")
-    arguments = parser.parse_args(argv)
-    try:
-        with tempfile.TemporaryDirectory(dir=arguments.folder) as folder:
-            results = [*Bench(Path(folder), arguments).results()]
-    except PreorderError as error:
-        print(error, file=sys.stderr)
-        return 2
+    return execute(parser, argv)
+
+
+def _run(arguments: argparse.Namespace) -> None:
+    with tempfile.TemporaryDirectory(dir=arguments.folder) as folder:
+        results = [*Bench(Path(folder), arguments).results()]
     what = f"{arguments.lines:,} lines in {arguments.shards:,} shards; {machine()}"
     print_results(what, COLUMNS, results, arguments.json)
-    return 0
 
 
 if __name__ == "__main__":

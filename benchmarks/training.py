@@ -24,9 +24,11 @@ from tqdm import tqdm
 
 import onmt_preorder.plugin
 from benchmarks.batches import Pair, batches, random_pairs, read_pairs, vocabularies
-from benchmarks.common import add_numbers, machine, make_parser, print_results, seconds
+from benchmarks.common import machine, print_results, seconds
 from onmt_preorder.opennmt.training import keep_freed_memory
-from preorder.errors import PreorderError, UsageError
+from preorder.command_line.options import add_json, add_number, positive
+from preorder.errors import UsageError
+from preorder_recipes.commands import execute, make_parser
 from preorder_recipes.configuration import SIZES, key_and_value, path_of
 
 _OPENNMT = {"encoder_type": "transformer", "preorder_encoding": [], "n_src_feats": 0}
@@ -40,6 +42,7 @@ DEFAULT = ("opennmt", OURS, "opennmt_relative")
 COLUMNS = ("", "tokens/s", "to the first", "quartiles", "peak memory", "to the first")
 
 EXAMPLES = """\
+examples:
   python -m benchmarks.training --size small --source train.en --target train.ja
   python -m benchmarks.training --size small --words 10 plain reordering_encoder exgre refsr
   python -m benchmarks.training --words 10 plain exgre exgre,reordering_rank=32
@@ -161,26 +164,9 @@ def _options(arguments: argparse.Namespace, model: str) -> Any:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Measure and print; return 0, or 2 for bad input or usage."""
-    arguments = _parser().parse_args(argv)
-    torch.set_num_threads(1)
-    onmt_preorder.plugin.register()
-    if arguments.device == "cpu":
-        keep_freed_memory()
-    try:
-        if (arguments.source is None) != (arguments.target is None):
-            raise UsageError("--source and --target go together")
-        what = f"size {arguments.size}, torch {torch.__version__}, {machine(arguments.device)}"
-        results = measure(arguments)
-    except PreorderError as error:
-        print(error, file=sys.stderr)
-        return 2
-    print_results(what, COLUMNS, results, arguments.json)
-    return 0
-
-
-def _parser() -> argparse.ArgumentParser:
-    parser = make_parser("training", __doc__, EXAMPLES)
+    """Run the command; return its exit status."""
+    parser = make_parser(_run, epilog=EXAMPLES)
+    add_json(parser)
     add = parser.add_argument
     add("models", nargs="*", metavar="MODEL", default=DEFAULT, help=f"(default: {' '.join(DEFAULT)})")
     add("--size", choices=SIZES, default="small", help="paper is the base size (default: %(default)s)")
@@ -188,16 +174,24 @@ def _parser() -> argparse.ArgumentParser:
     add("--dtype", choices=("fp16", "fp32"), default="fp16", help="on a GPU (default: %(default)s)")
     add("--source", metavar="F", help="sentences to train on, with --target; without, random words")
     add("--target", metavar="F", help="their translations")
-    numbers = {
-        "pairs": (20_000, "sentence pairs at most"),
-        "words": (25, "of a random sentence on average"),
-        "vocabulary": (32_000, "of random words"),
-        "rounds": (7, "in which each model has its turn; the medians are printed"),
-        "steps": (4, "of a turn"),
-        "batch": (None, "size of a batch, in place of the configuration's"),
-    }
-    add_numbers(parser, numbers)
-    return parser
+    add_number(parser, "--pairs", positive, 20_000, "sentence pairs at most")
+    add_number(parser, "--words", positive, 25, "of a random sentence on average")
+    add_number(parser, "--vocabulary", positive, 32_000, "of random words")
+    add_number(parser, "--rounds", positive, 7, "in which each model has its turn; the medians are printed")
+    add_number(parser, "--steps", positive, 4, "of a turn")
+    add_number(parser, "--batch", positive, None, "size of a batch, in place of the configuration's")
+    return execute(parser, argv)
+
+
+def _run(arguments: argparse.Namespace) -> None:
+    torch.set_num_threads(1)
+    onmt_preorder.plugin.register()
+    if arguments.device == "cpu":
+        keep_freed_memory()
+    if (arguments.source is None) != (arguments.target is None):
+        raise UsageError("--source and --target go together")
+    what = f"size {arguments.size}, torch {torch.__version__}, {machine(arguments.device)}"
+    print_results(what, COLUMNS, measure(arguments), arguments.json)
 
 
 if __name__ == "__main__":

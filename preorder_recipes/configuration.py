@@ -12,7 +12,7 @@ from typing import Any
 import yaml
 
 from onmt_preorder.base_configuration import CONFIG, FOR_RECIPES, merge, read_files
-from preorder.errors import DataError, UsageError
+from preorder.errors import UsageError
 from preorder_recipes.commands import execute, make_parser
 from preorder_recipes.pipeline.subwords import KINDS
 
@@ -41,10 +41,9 @@ VOCABULARY_OPTIONS = tuple(
 
 @dataclass(frozen=True)
 class System:
-    """A file of ``config/system`` in one size.
+    """A file of ``config/system`` in one size, with options of OpenNMT-py, without the paths of the data.
 
     Attributes:
-        options: of OpenNMT-py, without the paths of the data.
         order: of the source: :data:`PREDICTED`, :data:`GOLD`, or None for the source as it is.
         form: :data:`FEATURES`, ``token￨position``, or :data:`TEXT`, words put in this order.
         supervision: the order, if any, that the model learns to predict; training reads its :data:`FEATURES`.
@@ -61,10 +60,9 @@ class System:
 
 def path_of(name: str) -> Path:
     """Return the file of a system: of that name in ``config/system``, or a file of one's own, ``….yaml``."""
-    is_own = name.endswith(".yaml")
-    path = Path(name) if is_own else CONFIG / "system" / f"{name}.yaml"
-    if is_own and not path.exists():
-        raise DataError("cannot be read: No such file or directory", name)
+    if name.endswith(".yaml"):
+        return Path(name)
+    path = CONFIG / "system" / f"{name}.yaml"
     if not path.exists():
         known = ", ".join(sorted(file.stem for file in path.parent.glob("*.yaml")))
         raise UsageError(f"no configuration of a system {name}; there are: {known}")
@@ -86,10 +84,7 @@ def read_system(name: str, size: str | None, subwords: str | None = None) -> Sys
 
 
 def read_vocabulary(size: str | None, subwords: str | None = None) -> dict[str, Any]:
-    """Return the options of the vocabulary that all systems of a run share: those of the Transformers.
-
-    So their scores can be compared. Some papers have other sizes for their own models.
-    """
+    """Return the options of the vocabulary that all systems of a run share: that of the Transformers."""
     return _merged(CONFIG / "family" / "transformer.yaml", size, subwords)
 
 
@@ -100,12 +95,11 @@ def _merged(path: Path, size: str | None, subwords: str | None) -> dict[str, Any
     return merge(files, size)
 
 
-def systems_in(size: str) -> tuple[list[str], list[str]]:
-    """Return the names of all systems that there are in a size, the baseline first, and of all others."""
+def systems_in(size: str) -> list[str]:
+    """Return the names of all systems that there are in a size, the baseline first."""
     names = sorted(file.stem for file in (CONFIG / "system").glob("*.yaml"))
     names.sort(key=lambda name: name != BASELINE)
-    has_size = {name: any(size in file.sizes for file in read_files(str(path_of(name)))) for name in names}
-    return [name for name in names if has_size[name]], [name for name in names if not has_size[name]]
+    return [name for name in names if any(size in file.sizes for file in read_files(str(path_of(name))))]
 
 
 def key_and_value(text: str) -> tuple[str, str]:
@@ -119,9 +113,8 @@ def key_and_value(text: str) -> tuple[str, str]:
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command; return its exit status."""
     parser = make_parser(_print)
-    parser.add_argument(
-        "system", metavar="SYSTEM", help="a file of config/system, without .yaml, or your own"
-    )
+    what = "a file of config/system, without .yaml, or your own"
+    parser.add_argument("system", metavar="SYSTEM", help=what)
     parser.add_argument("--size", choices=SIZES, default=DEFAULT_SIZE, help="(default: %(default)s)")
     parser.add_argument("--subwords", choices=KINDS, help="with the options that split words")
     return execute(parser, argv)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import atexit
-import json
 import subprocess
 import tarfile
 import tempfile
@@ -99,7 +98,7 @@ class PaperTable:
 
 @dataclass(frozen=True)
 class Paper:
-    """A paper's tables, and what holds of them here."""
+    """A paper's tables; ``summary`` says what holds of them here."""
 
     title: str
     summary: str
@@ -115,19 +114,17 @@ def read_paper(path: Path) -> Paper:
         experiments[name] = Experiment(name, **given | texts)
     tables = []
     for given in content["tables"]:
-        rows = tuple(_row(one, given, experiments) for one in given["rows"])
         lists = {key: tuple(given.get(key, ())) for key in ("measures", "commands")}
         own = {key: given[key] for key in ("name", "title", "analysis", "note") if key in given}
-        tables.append(PaperTable(rows=rows, **own, **lists))
+        rows = []
+        for row in given["rows"]:
+            figures = zip(lists["measures"], row.get("paper", ()), strict=False)
+            known = {name: value for name, value in figures if value is not None}
+            experiment, search = experiments[row.get("run") or given["run"]], row.get("translate", "").split()
+            changes = row.get("set", {})
+            rows.append(Row(row["row"], experiment, row["system"], changes, tuple(search), known))
+        tables.append(PaperTable(rows=tuple(rows), **own, **lists))
     return Paper(content["title"], content["summary"], tuple(tables))
-
-
-def _row(given: Mapping[str, Any], table: Mapping[str, Any], runs: Mapping[str, Experiment]) -> Row:
-    figures = dict(zip(table.get("measures", ()), given.get("paper", ()), strict=False))
-    known = {name: value for name, value in figures.items() if value is not None}
-    experiment = runs[given.get("run") or table["run"]]
-    search = tuple(given.get("translate", "").split())
-    return Row(given["row"], experiment, given["system"], given.get("set", {}), search, known)
 
 
 @dataclass(frozen=True)
@@ -205,7 +202,10 @@ def _body(folders: Folders, table: PaperTable) -> Iterator[str]:
     experiment = table.rows[0].experiment
     if table.commands:
         for row in table.rows:
-            yield from _output(folders, table, row)
+            for model in folders.models(row)[:1]:
+                folder = folders.folder(row.experiment)
+                *_, printed = (run_in(folder, command, model) for command in table.commands)
+                yield from (f"{row.label}:", "", "```", *printed.rstrip().split("\n"), "```", "")
     elif table.analysis == "robustness":
         yield from _robustness(folders, table)
     elif len(systems) > 1:
@@ -230,7 +230,7 @@ def _body(folders: Folders, table: PaperTable) -> Iterator[str]:
 def _robustness(folders: Folders, table: PaperTable) -> Iterator[str]:
     experiment = table.rows[0].experiment
     made = [folders.folder(experiment) / ROBUSTNESS]
-    found = [path for path in made if path.exists()] or kept_files(experiment.kept, "robustness.json")
+    found = [path for path in made if path.exists()] or kept_files(experiment.kept, "robustness.*json")
     names = {row.base: row.label for row in table.rows}
     for path in found[:1]:
         yield from _curves(parse_curves(files.read_json(str(path))), names)
@@ -285,17 +285,8 @@ def _cell(found: Scoring, label: str, name: str, cost: float | None, form: Any) 
 def _costs(folders: Folders, row: Row) -> dict[str, float]:
     """Return what ``results.json`` of the run says beside the scores."""
     path = folders.folder(row.experiment) / RESULTS
-    systems = json.loads(path.read_text(encoding="utf-8"))["systems"] if path.exists() else {}
-    return {name: systems[row.system][name]["mean"] for name in COSTS} if row.system in systems else {}
-
-
-def _output(folders: Folders, table: PaperTable, row: Row) -> Iterator[str]:
-    """Yield what the commands say of the first training of a system."""
-    models = folders.models(row)
-    if models:
-        for command in table.commands:
-            printed = run_in(folders.folder(row.experiment), command, models[0])
-        yield from (f"{row.label}:", "", "```", *printed.rstrip().split("\n"), "```", "")
+    system = files.read_json(str(path))["systems"].get(row.system) if path.exists() else None
+    return {name: system[name]["mean"] for name in COSTS} if system else {}
 
 
 def run_in(folder: Path, command: str, model: Path, *more: str) -> str:

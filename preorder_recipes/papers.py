@@ -56,13 +56,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     what = parser.add_mutually_exclusive_group()
     what.add_argument("--plan", action="store_true", help="only say what would be trained, and for how long")
     what.add_argument("--no-training", action="store_true", help="print what there is; – is what is missing")
-    add(
-        "--also",
-        metavar="OPTION",
-        nargs=argparse.REMAINDER,
-        default=[],
-        help="all that follows: further options of preorder_recipes.run, as --size tiny --steps 20",
-    )
+    text = "all that follows: further options of preorder_recipes.run, as --size tiny --steps 20"
+    add("--also", metavar="OPTION", nargs=argparse.REMAINDER, default=[], help=text)
     return execute(parser, argv)
 
 
@@ -70,11 +65,10 @@ def run(arguments: argparse.Namespace) -> None:
     """Train what is missing and write the tables."""
     names = PAPERS if arguments.paper == ALL else [arguments.paper]
     papers = [read_paper(CONFIG / "papers" / f"{name}.yaml") for name in names]
-    if arguments.table is None:
-        chosen = papers
-    else:
-        kept = (tuple(one for one in paper.tables if one.name in arguments.table) for paper in papers)
-        chosen = [replace(paper, tables=tables) for paper, tables in zip(papers, kept, strict=True) if tables]
+    chosen = []
+    for paper in papers:
+        tables = [one for one in paper.tables if arguments.table is None or one.name in arguments.table]
+        chosen += [replace(paper, tables=tables)] if tables else []
     if not chosen:
         known = "; ".join(table.name for paper in papers for table in paper.tables)
         raise UsageError(f"--table: there is none of these; there are: {known}")
@@ -96,7 +90,7 @@ def train(folders: Folders, rows: Sequence[Row], more: Sequence[str], only_plan:
             missing.setdefault(row.experiment, {})[row.system] = row
     for experiment, systems in missing.items():
         seeds = main_job.build_parser().parse_args(command_line(experiment, [], folders.runs, more)).seeds
-        trainings = len(systems) * len(seeds.split(","))
+        trainings = len(systems) * len(seeds)
         hours = f"{trainings * experiment.minutes / 60:.1f} hours of one core"
         print(f"{experiment.name}: {trainings} trainings, {hours}: {', '.join(systems)}", file=sys.stderr)
     for experiment, systems in missing.items() if not only_plan else ():

@@ -43,9 +43,9 @@ def build_parser() -> argparse.ArgumentParser:
     parser = make_parser(run, epilog=epilog)
     add = parser.add_argument
     add("--data", metavar="DIR", type=Path, help="data folder; only the stage prepare reads it")
-    source = "source language, as the files' names end"
-    add("--src", metavar="xx", type=checks.language, required=True, help=source)
-    add("--tgt", metavar="xx", type=checks.language, required=True, help="target language")
+    language = {"metavar": "xx", "type": checks.language, "required": True}
+    add("--src", dest="source", help="source language, as the files' names end", **language)
+    add("--tgt", dest="target", help="target language", **language)
     add_options(parser)
     return parser
 
@@ -55,60 +55,43 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add_folder(parser)
     add("--size", choices=SIZES, default=DEFAULT_SIZE, help="of the models (default: %(default)s)")
-    add(
-        "--systems",
-        metavar="S,…",
-        default=SYSTEMS,
-        help=f"files of config/system, without .yaml, or your own; {ALL}: all that have the size "
-        "(default: %(default)s)",
-    )
-    add("--seeds", metavar="N,…", default="1", help="a training for each (default: %(default)s)")
-    add(
-        "--stage", choices=STAGES, action="append", help="only this one; repeat it for several (default: all)"
-    )
+    what = f"files of config/system, without .yaml, or your own; {ALL}: all that have the size"
+    add("--systems", metavar="S,…", default=SYSTEMS, help=f"{what} (default: %(default)s)")
+    add("--seeds", metavar="N,…", type=_seeds, default="1", help="a training for each (default: %(default)s)")
+    what = "only this one; repeat it for several (default: all)"
+    add("--stage", choices=STAGES, action="append", help=what)
     add("--subwords", choices=subwords.KINDS, help="split words, preordered as a whole, by SentencePiece")
     subwords.add_size(parser, "--subword-size")
-    where = "where to train and translate (default: %(default)s)"
-    add("--device", choices=("cpu", "gpu"), default="cpu", help=where)
+    what = "where to train and translate (default: %(default)s)"
+    add("--device", choices=("cpu", "gpu"), default="cpu", help=what)
     add_number(parser, "--jobs", positive, 1, "steps at a time")
-    steps = "training steps, in place of the configuration's; decays of the learning rate keep their shares"
-    add("--steps", metavar="N", type=positive, help=steps)
+    what = "training steps, in place of the configuration's; decays of the learning rate keep their shares"
+    add("--steps", metavar="N", type=positive, help=what)
     add("--set", metavar="KEY=VALUE", action="append", default=[], help="any other option of onmt_train")
-    add_number(
-        parser, "--average", positive, 1, "average the weights of the N best checkpoints, by dev perplexity"
-    )
+    what = "average the weights of the N best checkpoints, by dev perplexity"
+    add_number(parser, "--average", positive, 1, what)
     add_search(parser)
     links = parser.add_mutually_exclusive_group()
-    links.add_argument(
-        "--given-alignment", action="store_true", help="use the data's .align files in place of eflomal"
-    )
-    links.add_argument(
-        "--hand-alignment",
-        metavar="P",
-        type=confidence,
-        help="let the data's hand-aligned sentences teach the aligner; keep links of confidence P or more",
-    )
+    what = "use the data's .align files in place of eflomal"
+    links.add_argument("--given-alignment", action="store_true", help=what)
+    what = "let the data's hand-aligned sentences teach the aligner; keep links of confidence P or more"
+    links.add_argument("--hand-alignment", metavar="P", type=confidence, help=what)
     add_max_length(parser)
-    add(
-        "--cross-fit",
-        metavar="K",
-        type=folds,
-        default=5,
-        help="order each K-th of the training text with a model trained on the rest; 0 uses one model for "
-        "all: faster, but overconfident (default: %(default)s)",
+    what = (
+        "order each K-th of the training text with a model trained on the rest; 0 uses one model for all: "
+        "faster, but overconfident (default: %(default)s)"
     )
+    add("--cross-fit", metavar="K", type=_folds, default=5, help=what)
     add("--open", action="store_true", help="open the report in a browser")
-    add(
-        "--preorder",
-        metavar="OPTION",
-        nargs=argparse.REMAINDER,
-        default=[],
-        help="all that follows: further options of preorder train, as --method neural-btg (default: btg)",
-    )
+    what = "all that follows: further options of preorder train, as --method neural-btg (default: btg)"
+    add("--preorder", metavar="OPTION", nargs=argparse.REMAINDER, default=[], help=what)
 
 
-def folds(text: str) -> int:
-    """Parse a number of folds: 0, or at least 2."""
+def _seeds(text: str) -> tuple[int, ...]:
+    return tuple(map(positive, text.split(",")))  # by 0 OpenNMT-py draws without a seed
+
+
+def _folds(text: str) -> int:
     return 0 if text == "0" else at_least_two(text)
 
 
@@ -166,32 +149,14 @@ def _prepare(job: Job, runner: StepRunner, arguments: argparse.Namespace) -> lis
 
 
 def _job(arguments: argparse.Namespace) -> Job:
-    try:
-        seeds = tuple(map(positive, arguments.seeds.split(",")))  # by 0 OpenNMT-py draws without a seed
-    except argparse.ArgumentTypeError as error:
-        raise UsageError(f"--seeds: {error}") from None
-    names, others = arguments.systems.split(","), []
-    if arguments.systems == ALL:
-        names, others = systems_in(arguments.size)
-    if others:
-        print(f"there is no size {arguments.size} of: {', '.join(others)}", file=sys.stderr)
-    checks.check_different("--seeds", seeds)
+    size = arguments.size
+    names = systems_in(size) if arguments.systems == ALL else arguments.systems.split(",")
+    checks.check_different("--seeds", arguments.seeds)
     checks.check_different("--systems", [Path(name).stem for name in names])
-    checks.check_different("--src and --tgt", (arguments.src, arguments.tgt))
-    return Job(
-        folder=arguments.folder,
-        source=arguments.src,
-        target=arguments.tgt,
-        size=arguments.size,
-        systems=tuple(read_system(name, arguments.size, arguments.subwords) for name in names),
-        seeds=seeds,
-        device=arguments.device,
-        search=taken(Search, arguments),
-        changes=checks.parse_changes(arguments.set, arguments.steps),
-        subwords=arguments.subwords,
-        subword_size=arguments.subword_size,
-        average=arguments.average,
-    )
+    checks.check_different("--src and --tgt", (arguments.source, arguments.target))
+    systems = tuple(read_system(name, size, arguments.subwords) for name in names)
+    changes = checks.parse_changes(arguments.set, arguments.steps)
+    return taken(Job, arguments, systems=systems, search=taken(Search, arguments), changes=changes)
 
 
 if __name__ == "__main__":

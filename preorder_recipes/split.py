@@ -44,12 +44,12 @@ def main(argv: Sequence[str] | None = None) -> int:
 def add_texts(parser: argparse.ArgumentParser) -> None:
     """Add the options that :func:`write_split` reads."""
     add = parser.add_argument
-    add("--src", metavar="F", required=True, help="source text, a tokenised sentence a line")
+    what = "source text, a tokenised sentence a line; its name ends with the language, as .en or .en.gz"
+    add("--src", metavar="F", required=True, help=what)
     add("--tgt", metavar="F", required=True, help="its translation, line by line")
     for part in HELD_OUT:
         for side, what in (("src", "source"), ("tgt", "target")):
             add(f"--{part}-{side}", metavar="F", help=f"{what} of {part} (default: split off)")
-    add("--names", metavar=("XX", "YY"), nargs=2, help="languages (default: as the files' names end)")
     text = "pairs to split off for each of dev and test; fewer where they are over a 20th of the text"
     add_number(parser, "--held", positive, DEFAULT_SIZE, text)
 
@@ -60,18 +60,14 @@ def texts_of(arguments: argparse.Namespace) -> list[str]:
     for name in TEXTS:
         if (path := getattr(arguments, name)) is not None:
             line += [f"--{name.replace('_', '-')}", str(Path(path).resolve())]
-    return [*line, "--names", *names_of(arguments), "--held", str(arguments.held)]
+    return [*line, "--held", str(arguments.held)]
 
 
 def names_of(arguments: argparse.Namespace) -> tuple[str, str]:
-    """Return the languages: as given, as the names end, or ``src`` and ``tgt`` where these are alike."""
-    endings = (PurePath(split_suffix(path)[0]).suffix[1:] for path in (arguments.src, arguments.tgt))
-    source, target = arguments.names or endings
-    if LANGUAGE.fullmatch(source) and LANGUAGE.fullmatch(target) and source != target:
-        return source, target
-    if arguments.names:
-        raise UsageError(f"--names: not two different names of letters and digits: {source} {target}")
-    return DEFAULT_NAMES
+    """Return the languages, as the names of the texts end; ``src`` and ``tgt`` where these are alike."""
+    source, target = (PurePath(split_suffix(path)[0]).suffix[1:] for path in (arguments.src, arguments.tgt))
+    are_codes = LANGUAGE.fullmatch(source) and LANGUAGE.fullmatch(target)
+    return (source, target) if are_codes and source != target else DEFAULT_NAMES
 
 
 def write_split(arguments: argparse.Namespace, out: str) -> list[str]:

@@ -43,7 +43,7 @@ def start(arguments: argparse.Namespace) -> None:
         runner.note("split", "python", "-m", "preorder_recipes.split", *texts_of(arguments), "--out", CORPUS)
         for message in messages:
             runner.say(message)
-    main_job.run(argparse.Namespace(**vars(arguments) | {"data": corpus, "src": source, "tgt": target}))
+    main_job.run(argparse.Namespace(**vars(arguments) | {"data": corpus, "source": source, "target": target}))
 
 
 if __name__ == "__main__":

@@ -81,45 +81,36 @@ def check_changes(job: Job) -> None:
     transforms = job.changes.get("transforms")
     if job.subwords and transforms is not None and SUBWORD_TRANSFORM not in transforms:
         raise UsageError(f"--set transforms: --subwords needs {SUBWORD_TRANSFORM} among them")
-    training, vocabulary = train._get_parser(), build_vocab._get_parser()
-    known = keys_of(training) | keys_of(vocabulary)
-    for key in job.changes:
-        if key in ("size", "config"):
-            raise UsageError(f"--set {key}: preorder_recipes.run sets it itself")
-        if key not in known:
-            near = difflib.get_close_matches(key, known, n=1)
-            raise UsageError(f"--set {key}: unknown key" + (f": did you mean {near[0]}?" if near else ""))
+    parsers = training, _ = train._get_parser(), build_vocab._get_parser()
+    known = set().union(*map(keys_of, parsers))
+    for key in job.changes.keys() - known:
+        near = difflib.get_close_matches(key, known, n=1)
+        raise UsageError(f"--set {key}: unknown key" + (f": did you mean {near[0]}?" if near else ""))
     for system in job.systems:
-        with tempfile.TemporaryDirectory() as folder:
-            path = Path(folder, "changes.yaml")
-            path.write_text(yaml.safe_dump(system.options | job.changes, allow_unicode=True), "utf-8")
-            opt = _parsed(training, path)
-            _parsed(vocabulary, path)
-            config = config_of(job, system, job.seeds[0])
-            for key in job.changes.keys() - {"valid_steps"}:
-                if config[key] != job.changes[key]:
-                    raise UsageError(f"--set {key}: preorder_recipes.run sets it itself")
-            _check_together(training, system.name, opt)
+        _, opt = (_parsed(parser, system.options | job.changes) for parser in reversed(parsers))
+        config = config_of(job, system, job.seeds[0]) | dict.fromkeys(("size", "config"))
+        for key in job.changes.keys() - {"valid_steps"}:
+            if config[key] != job.changes[key]:
+                raise UsageError(f"--set {key}: preorder_recipes.run sets it itself")
+        opt.train_from = ""  # a path from the folder of the run
+        try:  # options that have to go together
+            training.validate_train_opts(opt)
+            training.update_model_opts(opt)
+            training.validate_model_opts(opt)
+        except (AssertionError, ValueError, UsageError) as error:
+            raise UsageError(f"--set, in system {system.name}: {' '.join(str(error).split())}") from None
 
 
-def _parsed(parser: Any, path: Path) -> argparse.Namespace:
+def _parsed(parser: Any, options: dict[str, Any]) -> argparse.Namespace:
     def fail(message: str) -> NoReturn:
         raise UsageError(f"--set: {message}")
 
     parser.error = fail
-    corpora = ["-data", "{}", "-src_vocab", "v", "-tgt_vocab", "v", "-save_data", "d"]
-    return parser.parse_known_args(["-config", str(path), *corpora])[0]
-
-
-def _check_together(parser: Any, system: str, opt: argparse.Namespace) -> None:
-    """Check options that have to go together."""
-    opt.train_from = ""  # a path from the folder of the run
-    try:
-        parser.validate_train_opts(opt)
-        parser.update_model_opts(opt)
-        parser.validate_model_opts(opt)
-    except (AssertionError, ValueError, UsageError) as error:
-        raise UsageError(f"--set, in system {system}: {' '.join(str(error).split())}") from None
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, "changes.yaml")
+        path.write_text(yaml.safe_dump(options, allow_unicode=True), "utf-8")
+        corpora = ["-data", "{}", "-src_vocab", "v", "-tgt_vocab", "v", "-save_data", "d"]
+        return parser.parse_known_args(["-config", str(path), *corpora])[0]
 
 
 def check_preorder_options(job: Job, data: Path, cross_fit: int, options: Sequence[str]) -> None:

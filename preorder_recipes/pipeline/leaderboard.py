@@ -88,36 +88,32 @@ def _score(results: dict[str, Any], system: str, name: str) -> Cell:
 
 
 def _cell(figures: dict[str, Any], form: Callable[[float], str], mark: str = "", p_value: str = "") -> Cell:
-    """Return mean and deviation as text; a deviation of nothing, as that of parameters, is left out."""
+    """Return a mean and, unless it is 0 as that of parameters, its deviation as text."""
     deviation = f"± {form(figures['deviation'])}" if figures["deviation"] else ""
     return form(figures["mean"]) + mark, deviation, p_value
 
 
 def _notes(results: dict[str, Any]) -> list[str]:
     lower = [SCORE_FORMATS[name].title for name in METRICS if not SCORE_FORMATS[name].higher_is_better]
-    drawn = "sentences" if all(len(one["seeds"]) == 1 for one in results["systems"].values()) else ""
-    search = {name.replace("_", " "): value for name, value in results["search"].items() if value}
-    searched = ", ".join(f"{name} {value}" for name, value in search.items())
+    has_seeds = any(len(one["seeds"]) > 1 for one in results["systems"].values())
+    drawn = "sentences and trainings" if has_seeds else "sentences"
+    search = (f"{name.replace('_', ' ')} {value}" for name, value in results["search"].items() if value)
     notes = [
-        f"↑ ↓ better, worse than {results['baseline']}, p < {SIGNIFICANCE_LEVEL}: paired bootstrap over "
-        f"{drawn or 'sentences and trainings'}",
+        f"↑ ↓ better, worse than {results['baseline']}, p < {SIGNIFICANCE_LEVEL}: "
+        f"paired bootstrap over {drawn}",
         "* the best system, and those not significantly worse",
         f"less is better: {', '.join(lower)}; tau: of the order that a system reads, −1 to 1",
-        f"words/s: source words translated in a second, {searched}, on {results['device']}; "
+        f"words/s: source words translated in a second, {', '.join(search)}, on {results['device']}; "
         "training, s: while other steps may run beside it",
     ]
     idle = [name for name, one in results["systems"].items() if one["bleu"]["mean"] < LEAST_BLEU]
     if idle:
         names = ", ".join(idle)
         notes.insert(0, f"BLEU below {LEAST_BLEU}: {names} learned next to nothing, and cannot be compared")
-    begun: dict[str, list[str]] = {}
-    for name, one in results["systems"].items():
-        if one["begins_from"]:
-            begun.setdefault(one["begins_from"], []).append(name)
-    return notes + [f"from the trained {base} go on: {', '.join(names)}" for base, names in begun.items()]
+    begun = ((name, one["begins_from"]) for name, one in results["systems"].items())
+    return notes + [f"from the trained {base} goes on: {name}" for name, base in begun if base]
 
 
 def _width(table: Sequence[Sequence[str]]) -> int:
-    """Return how many columns of a terminal a table takes, with its lines."""
     columns = zip(*table, strict=True)
     return 1 + sum(3 + max(len(line) for cell in column for line in cell.split("\n")) for column in columns)

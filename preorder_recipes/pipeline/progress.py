@@ -20,7 +20,7 @@ class Progress:
         self._begun: dict[str, float] = {}
         self._first: dict[str, tuple[float, float]] = {}  # when a share of a step was first known, and which
         self._running: dict[str, tuple[float, float]] = {}  # by its present speed: end, seconds in all
-        self._done: dict[str, float] = {}
+        self._done: dict[str, float] = {}  # how long it took
 
     def expect(self, steps: Iterable[Step]) -> None:
         """Take up steps that will be run."""
@@ -67,12 +67,12 @@ class Progress:
     def _rest(self, name: str, now: float) -> float | None:
         if name in self._running:
             return max(0.0, self._running[name][0] - now)
-        kind = name.partition("/")[0]
-        done = [seconds for other, seconds in self._done.items() if other.partition("/")[0] == kind]
-        found = done or [
-            whole for other, (_, whole) in self._running.items() if other.partition("/")[0] == kind
-        ]
-        return max(0.0, statistics.fmean(found) - (now - self._begun.get(name, now))) if found else None
+        whole = {other: seconds for other, (_, seconds) in self._running.items()}
+        for known in (self._done, whole):
+            alike = [known[other] for other in known if other.partition("/")[0] == name.partition("/")[0]]
+            if alike:
+                return max(0.0, statistics.fmean(alike) - (now - self._begun.get(name, now)))
+        return None
 
 
 def duration(seconds: float) -> str:

@@ -88,7 +88,9 @@ class StepRunner:
                 for future in done:
                     future.result()
             finally:
-                self._stop()
+                self._stopped.set()
+                for process in tuple(self._processes):
+                    process.terminate()
 
     def note(self, name: str, *command: str) -> None:
         """Show and keep the command line of what is done in this process."""
@@ -160,8 +162,7 @@ class StepRunner:
             raise StepError("\n".join([*tail, f"{step.name} failed with status {status}; its log is {path}"]))
 
     def _started(self, step: Step) -> subprocess.Popen[str]:
-        output = (self.folder / step.output).open("w") if step.output else None
-        try:
+        with (self.folder / step.output).open("w") if step.output else contextlib.nullcontext() as output:
             process = start(
                 [program_path(step.command[0]), *step.command[1:]],
                 self._lock,
@@ -173,18 +174,10 @@ class StepRunner:
                 encoding="utf-8",
                 errors="replace",
             )
-        finally:
-            if output:
-                output.close()
         self._processes.add(process)
         if self._stopped.is_set():
             process.terminate()
         return process
-
-    def _stop(self) -> None:
-        self._stopped.set()
-        for process in tuple(self._processes):
-            process.terminate()
 
 
 def program_path(name: str) -> str:
@@ -201,15 +194,12 @@ def program_path(name: str) -> str:
 def _lock(descriptor: int) -> bool:
     """Lock a file, which the last steps of a killed runner may still hold for a moment; say whether it is."""
     end = time.monotonic() + LOCK_PATIENCE
-    while True:
-        try:
+    while time.monotonic() < end:
+        with contextlib.suppress(BlockingIOError):
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            if time.monotonic() > end:
-                return False
-            time.sleep(0.1)
-        else:
             return True
+        time.sleep(0.1)
+    return False
 
 
 def processors() -> int:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import cache
 from typing import Any
 
 import yaml
@@ -69,19 +68,14 @@ def vocabulary_of(job: Job) -> dict[str, Any]:
 
     Only what ``onmt_build_vocab`` reads is among them, so that other changes make no new vocabularies.
     """
-    options, known = read_vocabulary(job.size, job.subwords) | job.changes, _keys_of_build_vocab()
-    texts = {"path_src": job.text("train", job.source), "path_tgt": job.text("train", job.target)}
-    read = {key: value for key, value in options.items() if key in known}
-    return read | {"data": {"train": texts}, **_vocabulary_paths(job)}
-
-
-@cache
-def _keys_of_build_vocab() -> set[str]:
     from onmt.bin.build_vocab import _get_parser
 
     from onmt_preorder.opennmt.configuration import keys_of
 
-    return keys_of(_get_parser())
+    options, known = read_vocabulary(job.size, job.subwords) | job.changes, keys_of(_get_parser())
+    texts = {"path_src": job.text("train", job.source), "path_tgt": job.text("train", job.target)}
+    read = {key: value for key, value in options.items() if key in known}
+    return read | {"data": {"train": texts}, **_vocabulary_paths(job)}
 
 
 def _vocabulary_paths(job: Job) -> dict[str, str]:
@@ -171,17 +165,14 @@ def _vocabulary(job: Job) -> Step:
 
 
 def _train(job: Job, system: System, seed: int) -> Step:
-    config, parts = job.config(system, seed), ("train", "dev")
-    reads = (config, *_vocabularies(job), *_subword_model(job))
-    for part in parts:
-        reads += (job.source_of(system, part), job.text(part, job.target))
-    reads += (_model(job, system.begins_from, seed),) if system.begins_from else ()
-    if config_of(job, system, seed).get("lambda_align"):
-        reads += tuple(map(job.alignment, parts))
+    path, config = job.config(system, seed), config_of(job, system, seed)
+    reads = [path, *_vocabularies(job), *_subword_model(job)]
+    reads += [text for corpus in config["data"].values() for text in corpus.values()]
+    reads += [config["train_from"]] if system.begins_from else []
     folder, log = job.system_folder(system.name, seed), train_log(system, seed)
     checkpoints = Checkpoints(job.folder / folder, job.folder / log)
-    command, made = ("onmt_train", "-config", config), (_model(job, system.name, seed),)  # by the selection
-    return Step(train_step(system, seed), command, reads, made, checkpoints=checkpoints)
+    command, made = ("onmt_train", "-config", path), (_model(job, system.name, seed),)  # by the selection
+    return Step(train_step(system, seed), command, tuple(reads), made, checkpoints=checkpoints)
 
 
 def translate_step(job: Job, system: System, seed: int) -> Step:

@@ -79,7 +79,7 @@ def test_every_system_is_tested_and_says_what_it_reads_and_begins_from():
         assert (read.name, read.begins_from) == (system, BASES.get(system))
 
 
-@pytest.mark.parametrize(("size", "system"), [(size, name) for size in SIZES for name in systems_in(size)[0]])
+@pytest.mark.parametrize(("size", "system"), [(size, name) for size in SIZES for name in systems_in(size)])
 def test_opennmt_reads_it(size, system):
     opt, expected = checked_opt(size, system), dict(SYSTEMS[system])
     if expected.get("decoder_type") == "preorder_transformer" and size == "small_long":

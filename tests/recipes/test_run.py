@@ -124,7 +124,7 @@ def test_families_and_seeds_in_one_table(data, tmp_path, capsys, monkeypatch):
     printed = capsys.readouterr().out
     assert all(
         text in printed
-        for text in (*systems, " ± ", "p 0.", "from the trained rnnsearch go on: distortion_hidden")
+        for text in (*systems, " ± ", "p 0.", "from the trained rnnsearch goes on: distortion_hidden")
     )
     assert "± standard deviation of 2 trainings" in (tmp_path / "results.md").read_text()
 

@@ -61,7 +61,7 @@ def test_markdown_has_marks_deviations_and_p_values():
     )
     notes = "\n".join(lines[6:])
     assert "worse than base, p < 0.05: paired bootstrap over sentences and trainings" in notes
-    assert f"- from the trained base go on: {NAME}" in notes
+    assert f"- from the trained base goes on: {NAME}" in notes
     assert "- \\* the best system" in notes
     assert "- BLEU tok:none" in notes
     assert "translated in a second, beam 5, ratio 1.5, word reward 1.2, on cpu" in notes

@@ -185,15 +185,11 @@ def test_languages_are_the_ends_of_the_names(tmp_path, files, names):
         path.write_bytes(compress(path.read_bytes()))
     assert split.main([*line, "--out", str(out)]) == 0
     assert len(read(out, names)["train"]) == 180
-    assert split.main([*line, "--names", "x", "y", "--out", str(tmp_path / "other")]) == 0
-    assert read(tmp_path / "other", ("x", "y")) == read(out, names)
 
 
 @pytest.mark.parametrize(
     ("more", "message"),
     [
-        ("--names a a", "--names: not two different names of letters and digits: a a"),
-        ("--names a ../b", "--names: not two different names of letters and digits: a ../b"),
         ("--dev-src x", "--dev-src and --dev-tgt go together"),
         ("--test-src no --test-tgt no", "no: cannot be read: No such file or directory"),
         ("--test-src empty --test-tgt empty", "empty: no sentence pair is left"),

@@ -66,7 +66,7 @@ def test_an_own_corpus_is_small_unless_told_otherwise(texts, tmp_path, monkeypat
     monkeypatch.setattr("preorder_recipes.run.run", found.append)
     line = [*texts, "--run", str(tmp_path / "run")]
     assert start.main(line) == start.main([*line, "--size", "tiny", "--preorder", "--seed", "7"]) == 0
-    assert [(one.src, one.tgt, one.size, one.jobs) for one in found] == [
+    assert [(one.source, one.target, one.size, one.jobs) for one in found] == [
         ("svo", "sov", "small", 2),
         ("svo", "sov", "tiny", 2),
     ]
