@@ -35,19 +35,17 @@ class Experiment:
     Attributes:
         source, reference, tags: the test set, and the POS tags of its source if there are any.
         preorderer: model directory, or None where all models are plain.
-        models: name → the model, and what it reads, of :data:`FORMS`.
+        models: name → the model, what it reads, of :data:`FORMS`, and options of ``onmt_translate``.
         percentages: shares of the words that are swapped.
-        translate: name of a model → further options of ``onmt_translate``.
     """
 
     source: Path
     reference: Path
     tags: Path | None
     preorderer: Path | None
-    models: dict[str, tuple[Path, str]]
+    models: dict[str, tuple[str, str, tuple[str, ...]]]
     percentages: tuple[int, ...]
     seed: int
-    translate: dict[str, tuple[str, ...]]
 
     @property
     def drawn(self) -> tuple[str, ...]:
@@ -99,54 +97,50 @@ def run(arguments: argparse.Namespace) -> None:
 def _experiment(arguments: argparse.Namespace) -> Experiment:
     from onmt_preorder.opennmt.checkpoints import read_options
 
-    models: dict[str, tuple[Path, str]] = {}
+    found: dict[str, tuple[Path, str]] = {}
     for kind in FORMS:
         for name, path in paths_by_name(getattr(arguments, kind)).items():
-            if name in models or set(name) & set("/{}"):
+            if name in found or set(name) & set("/{}"):
                 raise UsageError(f"{name}: each model needs a name of its own that a file can have: NAME=F")
-            models[name] = (Path(path).resolve(), kind)
-    if not models:
+            found[name] = (Path(path).resolve(), kind)
+    if not found:
         raise UsageError(f"no model to translate with: --{', --'.join(FORMS)}")
-    if any(FORMS[kind] for _, kind in models.values()) and arguments.preorderer is None:
+    if any(FORMS[kind] for _, kind in found.values()) and arguments.preorderer is None:
         raise UsageError("models that read an order need --preorderer, which predicts it")
     given = (arguments.src, arguments.ref, arguments.pos, arguments.preorderer, arguments.subword_model)
-    check_readable([*filter(None, given), *(path for path, _ in models.values())])
+    check_readable([*filter(None, given), *(path for path, _ in found.values())])
     check_device(arguments.device)
-    source, reference, tags, preorderer, pieces = (path and Path(path).resolve() for path in given)
-    search, translate = options.taken(Search, arguments), {}
-    for name, (path, _) in models.items():
+    *texts, pieces = (path and Path(path).resolve() for path in given)
+    # models name their subword model by a path from the folder of their training
+    more = ("-src_subword_model", str(pieces), "-tgt_subword_model", str(pieces)) if pieces else ()
+    search, models = options.taken(Search, arguments), {}
+    for name, (path, kind) in found.items():
         decoder = read_options(str(path)).decoder_type
-        translate[name] = search.options(arguments.seed, arguments.device, decoder)
-        if pieces:  # models name their subword model by a path from the folder of their training
-            translate[name] += ("-src_subword_model", str(pieces), "-tgt_subword_model", str(pieces))
-    return Experiment(
-        source, reference, tags, preorderer, models, arguments.percent, arguments.seed, translate
-    )
+        translate = (*search.options(arguments.seed, arguments.device, decoder), *more)
+        models[name] = (str(path), kind, translate)
+    return Experiment(*texts, models, arguments.percent, arguments.seed)
 
 
 def _swap(experiment: Experiment) -> Step:
-    command, reads = ["preorder", "swap", "--src", str(experiment.source)], [str(experiment.source)]
-    command += ["--out-dir", "swapped"]
-    if experiment.tags is not None:
-        reads.append(str(experiment.tags))
-        command += ["--pos", reads[-1]]
+    reads = tuple(map(str, filter(None, (experiment.source, experiment.tags))))
+    tags = ("--pos", *reads[1:]) if reads[1:] else ()
+    command = ("preorder", "swap", "--src", reads[0], "--out-dir", "swapped", *tags, *experiment.drawn)
     made = (text for percent in experiment.percentages for text in experiment.texts(percent))
-    return Step("swap", (*command, *experiment.drawn), tuple(reads), tuple(made))
+    return Step("swap", command, reads, tuple(made))
 
 
 def _chain(experiment: Experiment, percent: int) -> list[Step]:
     """Preorder the text of one percentage for the models that read an order, and translate it."""
     texts, steps = experiment.texts(percent), []
     read = {kind: f"{texts[0]}.{form}" if form else texts[0] for kind, form in FORMS.items()}
-    for kind in dict.fromkeys(kind for _, kind in experiment.models.values() if FORMS[kind]):
+    for kind in dict.fromkeys(kind for _, kind, _ in experiment.models.values() if FORMS[kind]):
         model, tags = str(experiment.preorderer), ("--pos", *texts[1:]) if texts[1:] else ()
         command = ("preorder", "apply", "--model", model, "--src", texts[0], *tags)
         command += ("--format", FORMS[kind], "--out", read[kind])
         steps.append(Step(f"{kind}.{percent}", command, (model, *texts), (read[kind],)))
-    for name, (path, kind) in experiment.models.items():
-        model, out = str(path), f"translations/{name}.{percent}"
-        command = ("onmt_translate", "-model", model, "-src", read[kind], "-output", out)
-        command += experiment.translate[name]
+    for name, (model, kind, translate) in experiment.models.items():
+        out = f"translations/{name}.{percent}"
+        command = ("onmt_translate", "-model", model, "-src", read[kind], "-output", out, *translate)
         steps.append(Step(f"translate/{name}.{percent}", command, (model, read[kind]), (out,)))
     return steps
 

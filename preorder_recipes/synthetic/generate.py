@@ -11,10 +11,9 @@ import re
 import sys
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from itertools import accumulate, islice
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from preorder.command_line import options
 from preorder.data import Alignment
@@ -25,14 +24,13 @@ from preorder.io.atomic import atomic_directory
 from preorder_recipes.commands import execute, make_parser
 from preorder_recipes.synthetic.rules import LEXICON, RULES
 
-SOURCE, TARGET = "svo", "sov"
+SUFFIXES = ("svo", "sov", "svo.pos", "svo.trees", "align")
 START = "ROOT"
 _RULE = re.compile(r"(\S+) -> (.+?) += (.+?) +: ([0-9]+)")
 _PART = re.compile(r"[0-9]+(\+[0-9]+)*")
 
 
-@dataclass(frozen=True)
-class Piece:
+class Piece(NamedTuple):
     """A stretch of a sentence pair.
 
     Attributes:
@@ -46,15 +44,11 @@ class Piece:
     tags: tuple[str, ...]
     target: tuple[tuple[str, frozenset[int]], ...]
 
-    @property
-    def translation(self) -> tuple[str, ...]:
-        """The target words alone."""
-        return tuple(word for word, _ in self.target)
-
-    @property
-    def links(self) -> frozenset[tuple[int, int]]:
-        """The word alignment, ``(source, target)``."""
-        return frozenset((i, j) for j, (_, sources) in enumerate(self.target) for i in sources)
+    def lines(self) -> tuple[str, ...]:
+        """Return the lines for the files of :data:`SUFFIXES`."""
+        links = frozenset((i, j) for j, (_, sources) in enumerate(self.target) for i in sources)
+        texts = (self.words, (word for word, _ in self.target), self.tags)
+        return (*map(" ".join, texts), self.tree, format_alignment(Alignment(links)))
 
 
 class Rule(NamedTuple):
@@ -73,43 +67,37 @@ class Rule(NamedTuple):
     target: tuple[str | tuple[int, ...], ...]
 
 
-class Grammar(NamedTuple):
-    """``(choices, weights)`` of each category; the choice of a word has its alternative translations."""
-
-    rules: dict[str, tuple[list[Rule], list[float]]]
-    words: dict[str, tuple[list[tuple[str, list[str]]], list[float]]]
+Grammar = dict[str, tuple[list[Any], list[float]]]
+"""``(choices, weights)`` of each category; a choice is a rule, or a word with its translations."""
 
 
 def load() -> Grammar:
     """Parse the rules and the lexicon; a word's weight falls with its rank, as 1 / (rank + 3)."""
-    rules: dict[str, tuple[list[Rule], list[float]]] = defaultdict(lambda: ([], []))
+    grammar: Grammar = defaultdict(lambda: ([], []))
     for line in filter(None, RULES.strip().splitlines()):
         category, parts, target, weight = _RULE.fullmatch(line).groups()
         items = (
             tuple(map(int, item.split("+"))) if _PART.fullmatch(item) else item for item in target.split()
         )
-        choices, weights = rules[category]
+        choices, weights = grammar[category]
         choices.append(Rule(tuple(parts.split()), tuple(items)))
         weights.append(float(weight))
-    words = {}
     for line in LEXICON.strip().splitlines():
         category, *entries = line.split()
         pairs = (entry.partition("=") for entry in entries)
         choices = [(word, translations.split("|")) for word, _, translations in pairs]
-        words[category] = (choices, [1 / (rank + 3) for rank in range(len(choices))])
-    return Grammar(dict(rules), words)
+        grammar[category] = (choices, [1 / (rank + 3) for rank in range(len(choices))])
+    return dict(grammar)
 
 
 def sample(grammar: Grammar, generator: random.Random, category: str = START) -> Piece:
     """Sample one sentence pair, or the piece of one that a category makes."""
-    label = category.partition("/")[0]
-    if category in grammar.words:
-        ((word, translations),) = generator.choices(*grammar.words[category])
-        words = generator.choice(translations).split("_")
-        return Piece(
-            f"({label} {word})", (word,), (label,), tuple((word, frozenset([0])) for word in words if word)
-        )
-    (rule,) = generator.choices(*grammar.rules[category])
+    label, (rule,) = category.partition("/")[0], generator.choices(*grammar[category])
+    if not isinstance(rule, Rule):
+        word, translations = rule
+        words = filter(None, generator.choice(translations).split("_"))
+        target = tuple((translation, frozenset([0])) for translation in words)
+        return Piece(f"({label} {word})", (word,), (label,), target)
     pieces = [sample(grammar, generator, part) for part in rule.parts]
     starts = list(accumulate((len(piece.words) for piece in pieces), initial=0))
     target: list[tuple[str, frozenset[int]]] = []
@@ -157,15 +145,8 @@ def _write(arguments: argparse.Namespace) -> None:
     sizes = {"test": arguments.held, "dev": arguments.held, "train": arguments.pairs}
     with atomic_directory(arguments.out) as fresh:
         for part, size in sizes.items():
-            pieces = list(islice(stream, size))
-            contents = {
-                SOURCE: (" ".join(piece.words) for piece in pieces),
-                TARGET: (" ".join(piece.translation) for piece in pieces),
-                f"{SOURCE}.pos": (" ".join(piece.tags) for piece in pieces),
-                f"{SOURCE}.trees": (piece.tree for piece in pieces),
-                "align": (format_alignment(Alignment(piece.links)) for piece in pieces),
-            }
-            for suffix, lines in contents.items():
+            columns = zip(*(piece.lines() for piece in islice(stream, size)), strict=True)
+            for suffix, lines in zip(SUFFIXES, columns, strict=True):
                 files.write_lines(f"{fresh / part}.{suffix}", lines)
 
 

@@ -11,13 +11,12 @@ from tests.support.fake_programs import after
 
 def experiment_of(folder, models, tags=None):
     paths = {name: folder / name for name in ("source", "reference", "preorderer")}
-    given = {"models": models, "percentages": (0, 5), "seed": 1, "translate": dict.fromkeys(models, ())}
-    return robustness.Experiment(**paths, tags=tags, **given)
+    return robustness.Experiment(**paths, tags=tags, models=models, percentages=(0, 5), seed=1)
 
 
 def test_each_model_gets_the_form_that_it_reads(tmp_path):
     kinds = {"plain": "", "preordered": ".features", "reordered": ".text"}
-    experiment = experiment_of(tmp_path, {kind: (tmp_path / f"{kind}.pt", kind) for kind in kinds})
+    experiment = experiment_of(tmp_path, {kind: (f"{kind}.pt", kind, ()) for kind in kinds})
     steps = {step.name: step for step in robustness._chain(experiment, 5)}
     for kind, ending in kinds.items():
         assert after("-src", steps[f"translate/{kind}.5"].command) == f"swapped/source.5{ending}"
@@ -28,7 +27,7 @@ def test_each_model_gets_the_form_that_it_reads(tmp_path):
 
 
 def test_tags_are_swapped_with_their_words(tmp_path):
-    experiment = experiment_of(tmp_path, {"one": (tmp_path / "one.pt", "preordered")}, tmp_path / "tags")
+    experiment = experiment_of(tmp_path, {"one": ("one.pt", "preordered", ())}, tmp_path / "tags")
     swap = robustness._swap(experiment)
     assert after("--pos", swap.command) == str(tmp_path / "tags")
     assert set(swap.reads) == {str(tmp_path / "source"), str(tmp_path / "tags")}
@@ -46,8 +45,8 @@ def test_each_model_has_its_search_and_the_subword_model_by_its_whole_path(tmp_p
         torch.save({"opt": Namespace(decoder_type=name)}, tmp_path / f"{name}.pt")
     line = "--src file --ref file --run run --ratio 1.5 --word-reward 1.2 --beam 2 --subword-model file"
     line += " --plain other=other.pt swan=swan.pt"
-    translate = robustness._experiment(robustness.build_parser().parse_args(line.split())).translate
+    models = robustness._experiment(robustness.build_parser().parse_args(line.split())).models
     for name, ratio, reward in [("other", 1.5, 0), ("swan", 0, 1.2)]:
-        found = _get_parser().parse_args(["-model", "m", "-src", "s", *translate[name]])
+        found = _get_parser().parse_args(["-model", "m", "-src", "s", *models[name][-1]])
         assert (found.beam_size, found.ratio, found.swan_word_reward) == (2, ratio, reward)
         assert found.src_subword_model == found.tgt_subword_model == str(tmp_path / "file")

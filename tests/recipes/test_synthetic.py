@@ -8,7 +8,7 @@ import pytest
 
 from preorder.data.formats import parse_alignment, parse_tokens
 from preorder_recipes.synthetic import generate
-from preorder_recipes.synthetic.generate import Grammar, Rule
+from preorder_recipes.synthetic.generate import Rule
 
 SIZES = {"train": 300, "dev": 40, "test": 40}
 
@@ -36,12 +36,9 @@ def test_a_rule_orders_its_parts_adds_particles_and_joins_translations():
         "VP": ([Rule(("VBD", "NP/thing", "RP"), ((1,), "o", (0, 2)))], [1.0]),
         "NP/thing": ([Rule(("DT", "NN"), ((1,),))], [1.0]),
     }
-    piece = generate.sample(Grammar(rules, words), random.Random(0), "VP")
-    assert piece.words == ("looked", "the", "word", "up")
-    assert piece.tags == ("VBD", "DT", "NN", "RP")
-    assert piece.translation == ("tango", "o", "shirabeta")
-    assert piece.links == {(2, 0), (0, 2), (3, 2)}
-    assert piece.tree == "(VP (VBD looked) (NP (DT the) (NN word)) (RP up))"
+    piece = generate.sample(words | rules, random.Random(0), "VP")
+    tree = "(VP (VBD looked) (NP (DT the) (NN word)) (RP up))"
+    assert piece.lines() == ("looked the word up", "tango o shirabeta", "VBD DT NN RP", tree, "0-2 2-0 3-2")
 
 
 def test_the_files_fit_each_other_and_parts_share_no_source_sentence(bitext):
