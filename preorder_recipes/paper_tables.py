@@ -33,12 +33,14 @@ class Experiment:
     """A run of ``preorder_recipes.run``, in a folder of its name.
 
     Attributes:
+        data: name of the corpus, whose folder is ``corpus``.
         minutes: what a training takes on one core, about.
         options: of ``preorder_recipes.run``, without data, languages, systems and ``--preorder``.
         kept: name of the archive in ``recipes/*/translations`` whose translations need not be made again.
     """
 
-    name: str
+    folder: Path
+    corpus: Path | None
     data: str
     source: str
     target: str
@@ -46,6 +48,17 @@ class Experiment:
     options: tuple[str, ...] = ()
     preorder: tuple[str, ...] = ()
     kept: str | None = None
+
+    def data_folder(self) -> Path:
+        """Return the folder of the corpus, which must be given."""
+        if self.corpus is None:
+            raise UsageError(f"--data {self.data}=DIR is needed for {self.folder.name}")
+        return self.corpus
+
+    def test_set(self, side: str) -> list[str]:
+        """Return one side of the test set."""
+        own = self.folder / "data" / f"test.{side}"
+        return _lines(own if own.exists() else self.data_folder() / f"test.{side}")
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,6 +87,17 @@ class Row:
     def translation(self) -> str:
         """The name of the file with the translation of the test set."""
         return "".join(("test", *self.translate, ".", self.experiment.target))
+
+    def made(self, name: str) -> list[Path]:
+        """Return the files of a name, one of each training, if they are there."""
+        return sorted(self.experiment.folder.glob(f"systems/{self.system}/seed*/{name}"))
+
+    def translations(self) -> list[Path]:
+        """Return the translations of all trainings, made here or kept."""
+        kept = f"{self.system}.seed*.{self.experiment.target}"
+        return self.made(self.translation) or (
+            [] if self.translate else kept_files(self.experiment.kept, kept)
+        )
 
 
 @dataclass(frozen=True)
@@ -105,13 +129,13 @@ class Paper:
     tables: tuple[PaperTable, ...]
 
 
-def read_paper(path: Path) -> Paper:
-    """Read a file of ``config/papers``."""
+def read_paper(path: Path, runs: Path, corpora: Mapping[str, Path]) -> Paper:
+    """Read a file of ``config/papers``, given the folder of all runs and those of corpora."""
     content = yaml.safe_load(path.read_text(encoding="utf-8"))
     experiments = {}
     for name, given in content["runs"].items():
         texts = {key: tuple(str(given.get(key, "")).split()) for key in ("options", "preorder")}
-        experiments[name] = Experiment(name, **given | texts)
+        experiments[name] = Experiment(runs / name, corpora.get(given["data"]), **given | texts)
     tables = []
     for given in content["tables"]:
         lists = {key: tuple(given.get(key, ())) for key in ("measures", "commands")}
@@ -125,39 +149,6 @@ def read_paper(path: Path) -> Paper:
             rows.append(Row(row["row"], experiment, row["system"], changes, tuple(search), known))
         tables.append(PaperTable(rows=tuple(rows), **own, **lists))
     return Paper(content["title"], content["summary"], tuple(tables))
-
-
-@dataclass(frozen=True)
-class Folders:
-    """Where runs, corpora and kept translations are."""
-
-    runs: Path
-    corpora: Mapping[str, Path]
-
-    def folder(self, experiment: Experiment) -> Path:
-        """Return the folder of a run."""
-        return self.runs / experiment.name
-
-    def corpus(self, experiment: Experiment) -> Path:
-        """Return the folder of a run's corpus."""
-        if experiment.data not in self.corpora:
-            raise UsageError(f"--data {experiment.data}=DIR is needed for {experiment.name}")
-        return self.corpora[experiment.data]
-
-    def text(self, experiment: Experiment, side: str) -> list[str]:
-        """Return one side of a run's test set."""
-        own = self.folder(experiment) / "data" / f"test.{side}"
-        return _lines(own if own.exists() else self.corpus(experiment) / f"test.{side}")
-
-    def models(self, row: Row) -> list[Path]:
-        """Return a system's models, one of each training, if they are there."""
-        return sorted(self.folder(row.experiment).glob(f"systems/{row.system}/seed*/model.pt"))
-
-    def translations(self, row: Row) -> list[Path]:
-        """Return the translations of a system's trainings, made here or kept."""
-        made = sorted(self.folder(row.experiment).glob(f"systems/{row.system}/seed*/{row.translation}"))
-        kept = f"{row.system}.seed*.{row.experiment.target}"
-        return made or ([] if row.translate else kept_files(row.experiment.kept, kept))
 
 
 def _lines(path: Path) -> list[str]:
@@ -180,12 +171,12 @@ def kept_files(archive: str | None, pattern: str) -> list[Path]:
     return sorted(_unpacked(archive).glob(f"*/{pattern}")) if archive else []
 
 
-def page(folders: Folders, paper: Paper) -> Iterator[str]:
+def page(paper: Paper) -> Iterator[str]:
     """Yield the lines of a paper's tables, as Markdown: what holds, the tables, and what is not trained."""
     yield from (f"## {paper.title}", "", *paper.summary.strip().split("\n"), "")
     missing = []
     for table in paper.tables:
-        lines = list(_body(folders, table))
+        lines = list(_body(table))
         if lines:
             note = ("", *table.note.strip().split("\n")) if table.note else ()
             yield from (f"### {table.name}: {table.title}", "", *lines, *note, "")
@@ -195,22 +186,21 @@ def page(folders: Folders, paper: Paper) -> Iterator[str]:
         yield from (f"Not trained yet: {'; '.join(missing)}.", "")
 
 
-def _body(folders: Folders, table: PaperTable) -> Iterator[str]:
+def _body(table: PaperTable) -> Iterator[str]:
     """Yield the lines below the title, none where fewer than two systems are trained."""
-    texts = {row.label: list(map(_lines, folders.translations(row))) for row in table.rows}
+    texts = {row.label: list(map(_lines, row.translations())) for row in table.rows}
     systems = {label: runs for label, runs in texts.items() if runs}
     experiment = table.rows[0].experiment
     if table.commands:
         for row in table.rows:
-            for model in folders.models(row)[:1]:
-                folder = folders.folder(row.experiment)
-                *_, printed = (run_in(folder, command, model) for command in table.commands)
+            for model in row.made("model.pt")[:1]:
+                *_, printed = (run_in(experiment.folder, command, model) for command in table.commands)
                 yield from (f"{row.label}:", "", "```", *printed.rstrip().split("\n"), "```", "")
     elif table.analysis == "robustness":
-        yield from _robustness(folders, table)
+        yield from _robustness(table)
     elif len(systems) > 1:
-        source = list(map(parse_tokens, folders.text(experiment, experiment.source)))
-        references, options = [folders.text(experiment, experiment.target)], MetricOptions(tokenize="none")
+        source = list(map(parse_tokens, experiment.test_set(experiment.source)))
+        references, options = [experiment.test_set(experiment.target)], MetricOptions(tokenize="none")
         data = EvaluationData(references, systems, source, [], [], {}, options, 1)
         if table.analysis == "length":
             lengths = list(map(len, source))
@@ -222,14 +212,14 @@ def _body(folders: Folders, table: PaperTable) -> Iterator[str]:
                 yield from (f"- {name}: {text}" for name, text in example.rows("{:.3f}".format))
                 yield ""
         else:
-            yield from _scores(folders, table, data)
+            yield from _scores(table, data)
         if missing := [label for label in texts if label not in systems]:
             yield from ("", f"Not trained yet: {'; '.join(missing)}.")
 
 
-def _robustness(folders: Folders, table: PaperTable) -> Iterator[str]:
+def _robustness(table: PaperTable) -> Iterator[str]:
     experiment = table.rows[0].experiment
-    made = [folders.folder(experiment) / ROBUSTNESS]
+    made = [experiment.folder / ROBUSTNESS]
     found = [path for path in made if path.exists()] or kept_files(experiment.kept, "robustness.*json")
     names = {row.base: row.label for row in table.rows}
     for path in found[:1]:
@@ -248,14 +238,14 @@ def _curves(curves: Curves, names: Mapping[str, str] | None = None) -> Iterator[
     return markdown_rows([(curves.axis, *(group.label for group in curves.groups)), *rows])
 
 
-def _scores(folders: Folders, table: PaperTable, data: EvaluationData) -> Iterator[str]:
+def _scores(table: PaperTable, data: EvaluationData) -> Iterator[str]:
     """Yield a table of our figures and the paper's; p is against the first row."""
     names = [name for name in METRICS if any(one.partition("_")[0] == name for one in table.measures)]
     measured = data.measure(names)
     if any(name.startswith("precision_") for name in table.measures):
         measured += measure([Precisions(data.references, data.options)], data.systems)
     found = score_systems(measured or data.measure(METRICS[:1]), next(iter(data.systems)), data.seed)
-    costs = {row: _costs(folders, row) for row in table.rows if row.label in data.systems}
+    costs = {row: _costs(row) for row in table.rows if row.label in data.systems}
     columns, rows = ["system"], [[row.label] for row in costs]
     for name in table.measures:
         title, form = COSTS.get(name) or (SCORE_FORMATS[name].title, SCORE_FORMATS[name].format)
@@ -282,9 +272,9 @@ def _cell(found: Scoring, label: str, name: str, cost: float | None, form: Any) 
     return form(runs.mean) + deviation + (f" ({p_value(compared.p_value)})" if compared else "")
 
 
-def _costs(folders: Folders, row: Row) -> dict[str, float]:
+def _costs(row: Row) -> dict[str, float]:
     """Return what ``results.json`` of the run says beside the scores."""
-    path = folders.folder(row.experiment) / RESULTS
+    path = row.experiment.folder / RESULTS
     system = files.read_json(str(path))["systems"].get(row.system) if path.exists() else None
     return {name: system[name]["mean"] for name in COSTS} if system else {}
 

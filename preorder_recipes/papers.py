@@ -21,7 +21,7 @@ from preorder.errors import UsageError
 from preorder.io import files
 from preorder_recipes import run as main_job
 from preorder_recipes.commands import add_folder, execute, make_parser
-from preorder_recipes.paper_tables import Experiment, Folders, Row, page, read_paper, run_in
+from preorder_recipes.paper_tables import Experiment, Row, page, read_paper, run_in
 
 PAPERS = tuple(sorted(path.stem for path in (CONFIG / "papers").glob("*.yaml")))
 ALL = "all"
@@ -64,7 +64,8 @@ def main(argv: Sequence[str] | None = None) -> int:
 def run(arguments: argparse.Namespace) -> None:
     """Train what is missing and write the tables."""
     names = PAPERS if arguments.paper == ALL else [arguments.paper]
-    papers = [read_paper(CONFIG / "papers" / f"{name}.yaml") for name in names]
+    corpora = {name: Path(path) for name, path in paths_by_name(arguments.data).items()}
+    papers = [read_paper(CONFIG / "papers" / f"{name}.yaml", arguments.folder, corpora) for name in names]
     chosen = []
     for paper in papers:
         tables = [one for one in paper.tables if arguments.table is None or one.name in arguments.table]
@@ -72,41 +73,38 @@ def run(arguments: argparse.Namespace) -> None:
     if not chosen:
         known = "; ".join(table.name for paper in papers for table in paper.tables)
         raise UsageError(f"--table: there is none of these; there are: {known}")
-    corpora = {name: Path(path) for name, path in paths_by_name(arguments.data).items()}
-    folders = Folders(arguments.folder, corpora)
     if not arguments.no_training:
         rows = [row for paper in chosen for table in paper.tables for row in table.rows]
-        train(folders, rows, arguments.also, arguments.plan)
+        train(rows, arguments.also, arguments.plan)
     if not arguments.plan:
-        lines = (line for paper in chosen for line in page(folders, paper))
-        files.write_lines(arguments.out, [*HEAD, *lines])
+        files.write_lines(arguments.out, [*HEAD, *(line for paper in chosen for line in page(paper))])
 
 
-def train(folders: Folders, rows: Sequence[Row], more: Sequence[str], only_plan: bool) -> None:
+def train(rows: Sequence[Row], more: Sequence[str], only_plan: bool) -> None:
     """Train and translate what is missing, a run after the other; say first what that is."""
     missing: dict[Experiment, dict[str, Row]] = {}
     for row in rows:
-        if not folders.translations(replace(row, translate=())):
+        if not replace(row, translate=()).translations():
             missing.setdefault(row.experiment, {})[row.system] = row
     for experiment, systems in missing.items():
-        seeds = main_job.build_parser().parse_args(command_line(experiment, [], folders.runs, more)).seeds
+        seeds = main_job.build_parser().parse_args(command_line(experiment, [], more)).seeds
         trainings = len(systems) * len(seeds)
         hours = f"{trainings * experiment.minutes / 60:.1f} hours of one core"
-        print(f"{experiment.name}: {trainings} trainings, {hours}: {', '.join(systems)}", file=sys.stderr)
+        name = experiment.folder.name
+        print(f"{name}: {trainings} trainings, {hours}: {', '.join(systems)}", file=sys.stderr)
     for experiment, systems in missing.items() if not only_plan else ():
-        folder = folders.folder(experiment)
-        names = [_written(folder, row) if row.changes else row.system for row in systems.values()]
-        line = ["--data", str(folders.corpus(experiment)), *command_line(experiment, names, folder, more)]
+        names = [_written(row) if row.changes else row.system for row in systems.values()]
+        line = ["--data", str(experiment.data_folder()), *command_line(experiment, names, more)]
         main_job.run(main_job.build_parser().parse_args(line))
     for row in rows if not only_plan else ():
-        if row.translate and not folders.translations(row):
-            _translate(folders, row)
+        if row.translate and not row.translations():
+            _translate(row)
 
 
-def _translate(folders: Folders, row: Row) -> None:
+def _translate(row: Row) -> None:
     """Translate the test set with all models of a system, as the row searches."""
-    folder, source = folders.folder(row.experiment), f"data/test.{row.experiment.source}"
-    for model in folders.models(row):
+    folder, source = row.experiment.folder, f"data/test.{row.experiment.source}"
+    for model in row.made("model.pt"):
         made = model.with_name(row.translation)
         fresh = made.with_name(f"{made.name}.new")
         command = f"onmt_translate -model {{model}} -src {source} -output {fresh.relative_to(folder)}"
@@ -114,19 +112,17 @@ def _translate(folders: Folders, row: Row) -> None:
         fresh.rename(made)
 
 
-def command_line(
-    experiment: Experiment, systems: Sequence[str], folder: Path, more: Sequence[str]
-) -> list[str]:
+def command_line(experiment: Experiment, systems: Sequence[str], more: Sequence[str]) -> list[str]:
     """Return the options of ``preorder_recipes.run`` for systems of a run, without the data."""
     named = ("--systems", ",".join(systems)) if systems else ()
     sides = ("--src", experiment.source, "--tgt", experiment.target)
     last = ("--preorder", *experiment.preorder) if experiment.preorder else ()
-    return [*sides, "--run", str(folder), *named, *experiment.options, *more, *last]
+    return [*sides, "--run", str(experiment.folder), *named, *experiment.options, *more, *last]
 
 
-def _written(folder: Path, row: Row) -> str:
+def _written(row: Row) -> str:
     """Write a system with its changes as a file of its own; return the path."""
-    path = folder / VARIANTS / f"{row.system}.yaml"
+    path = row.experiment.folder / VARIANTS / f"{row.system}.yaml"
     files.make_folder(str(path.parent))
     settings = {"base": str(CONFIG / "system" / f"{row.base}.yaml")} | row.changes
     files.write_bytes(str(path), yaml.safe_dump(settings, sort_keys=False).encode())

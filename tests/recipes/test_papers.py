@@ -18,8 +18,8 @@ from tests.support.texts import write
 CORPORA = {"enja": ("en", "ja"), "multi30k": ("en", "de"), "kftt": ("en", "ja")}
 
 
-def tables_of(paper):
-    return read_paper(CONFIG / "papers" / f"{paper}.yaml").tables
+def tables_of(paper, runs=ROOT):
+    return read_paper(CONFIG / "papers" / f"{paper}.yaml", runs, {}).tables
 
 
 @pytest.mark.parametrize("paper", papers.PAPERS)
@@ -28,7 +28,7 @@ def test_every_row_names_a_system_and_every_archive_holds_what_is_compared(paper
     assert len({table.name for table in tables}) == len(tables)
     known = {*keys_of(_get_parser()), "begins_from"}
     for row in (row for table in tables for row in table.rows):
-        line = papers.command_line(row.experiment, [], ROOT, [])
+        line = papers.command_line(row.experiment, [], [])
         size = papers.main_job.build_parser().parse_args(line).size
         read_system(row.base, size)
         assert row.changes.keys() <= known, row.label
@@ -53,7 +53,7 @@ def data(tmp_path_factory):
 
 def test_kept_translations_are_scored_anew(tmp_path):
     """Against a reference that is one of them, so the figures are known."""
-    kept = tables_of("kawara2021")
+    kept = tables_of("kawara2021", tmp_path)
     table = next(table for table in kept if table.name == "III, KFTT")
     texts = [
         path.read_text().splitlines() for path in papers.Folders(tmp_path, {}).translations(table.rows[1])
@@ -105,7 +105,7 @@ def test_every_table_can_be_trained(paper, data, tmp_path, monkeypatch):
     names = [
         table.name
         for table in tables_of(paper)
-        if not any(name in row.experiment.name for row in table.rows for name in left_out)
+        if not any(name in row.experiment.folder.name for row in table.rows for name in left_out)
     ]
     line = [paper, *data, "--run", str(tmp_path / "runs"), "--out", str(out)]
     line += [part for name in names for part in ("--table", name)]
