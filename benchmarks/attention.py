@@ -146,29 +146,17 @@ def measure(arguments: argparse.Namespace, n: int) -> list[Result]:
     for way in case.ways.values():
         case.run(way)  # compiles
 
-    def often(way: Way) -> None:
-        for _ in range(arguments.repeat):
-            case.run(way)
+    def turn(way: Way) -> float:
+        times = range(arguments.repeat)
+        return seconds(lambda: [case.run(way) for _ in times], arguments.device) / len(times)
 
-    rounds = [
-        [
-            seconds(lambda way=way: often(way), arguments.device) / arguments.repeat
-            for way in case.ways.values()
-        ]
-        for _ in range(arguments.rounds)
-    ]
+    rounds = [list(map(turn, case.ways.values())) for _ in range(arguments.rounds)]
     memory = [case.memory(way) for way in case.ways.values()]
-    return [
-        Result(
-            n,
-            name,
-            median(costs),
-            used,
-            median(cost / each[0] for each, cost in zip(rounds, costs, strict=True)),
-            used / memory[0],
-        )
-        for name, costs, used in zip(case.ways, zip(*rounds, strict=True), memory, strict=True)
-    ]
+    results = []
+    for name, costs, used in zip(case.ways, zip(*rounds, strict=True), memory, strict=True):
+        slower = median(cost / each[0] for each, cost in zip(rounds, costs, strict=True))
+        results.append(Result(n, name, median(costs), used, slower, used / memory[0]))
+    return results
 
 
 def main(argv: Sequence[str] | None = None) -> int:

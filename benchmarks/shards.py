@@ -67,25 +67,22 @@ class Bench:
         files.write_lines(f"{folder}/line/1", islice(_endless(arguments.text), 1))
 
     def results(self) -> Iterator[Result]:
-        """Yield what each way takes."""
-        two = ("--threads", "2")
-        one_file = ("--src", f"{self._folder}/file", "--out", f"{self._folder}/one")
-        cost, expected = self._apply(*one_file), self._digest([self._folder / "one"])
-        alone = ("--src", f"{self._folder}/line/1", "--out", f"{self._folder}/one")
-        yield self._result("one process", self._apply(*alone), cost, True)
-        cost = self._apply(*one_file, *two)
-        is_same = self._digest([self._folder / "one"]) == expected
-        yield self._result("two threads", self._apply(*alone, *two), cost, is_same)
-        for way, options in (
-            ("shards, two threads", two),
-            ("shards, a Ray of its own", ("--engine", "ray")),
-        ):
-            start, cost = (self._shards(name, options) for name in ("line", "shards"))
-            is_same = self._digest(sorted((self._folder / "out").glob("[!.]*"))) == expected
-            yield self._result(way, start, cost, is_same)
-
-    def _result(self, way: str, start: Cost, cost: Cost, is_same: bool) -> Result:
-        return Result(way, self._arguments.lines, start.wall, cost.wall, cost.memory, is_same)
+        """Yield what each way takes, first that of which the others are to have the bytes."""
+        one, two = self._folder / "one", ("--threads", "2")
+        ways = {"one process": (), "two threads": two, "shards, two threads": two}
+        expected = None
+        for way, options in (ways | {"shards, a Ray of its own": ("--engine", "ray")}).items():
+            if way.startswith("shards"):
+                start, cost = (self._shards(name, options) for name in ("line", "shards"))
+                made = sorted((self._folder / "out").glob("[!.]*"))
+            else:
+                texts = (f"{self._folder}/{name}" for name in ("line/1", "file"))
+                start, cost = (self._apply("--src", text, "--out", str(one), *options) for text in texts)
+                made = [one]
+            digest = self._digest(made)
+            expected = expected or digest
+            lines = self._arguments.lines
+            yield Result(way, lines, start.wall, cost.wall, cost.memory, digest == expected)
 
     def _shards(self, name: str, options: Sequence[str]) -> Cost:
         out = self._folder / "out"
@@ -120,12 +117,11 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--text", metavar="F", required=True, help="source text")
     add_number(parser, "--lines", positive, 3_000_000, "of the text that is ordered")
     add_number(parser, "--shards", positive, 1000, "of that text")
-    parser.add_argument("--folder", metavar="DIR", help="for all files (default: that for temporary ones)")
     return execute(parser, argv)
 
 
 def _run(arguments: argparse.Namespace) -> None:
-    with tempfile.TemporaryDirectory(dir=arguments.folder) as folder:
+    with tempfile.TemporaryDirectory() as folder:
         results = [*Bench(Path(folder), arguments).results()]
     what = f"{arguments.lines:,} lines in {arguments.shards:,} shards; {machine()}"
     print_results(what, COLUMNS, results, arguments.json)

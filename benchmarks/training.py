@@ -1,7 +1,7 @@
 """Tokens a second that models train on, each beside the first.
 
 OpenNMT-py's own trainer works on the same batches with each model in turn: forward, losses,
-backward, the optimizer's step. On a GPU in mixed precision, unless --dtype says otherwise.
+backward, the optimizer's step. On a GPU in mixed precision.
 """
 
 from __future__ import annotations
@@ -126,21 +126,15 @@ def measure(arguments: argparse.Namespace) -> list[Result]:
         [model.speed(arguments.steps) for model in models.values()]
         for _ in tqdm(range(arguments.rounds), unit=" rounds", disable=None)
     ]
-    memory = [model.memory for model in models.values()]
-    first = [speeds[0] for speeds in rounds]
-    return [
-        _result(name, speeds, first, used, memory[0])
-        for name, speeds, used in zip(models, zip(*rounds, strict=True), memory, strict=True)
-    ]
-
-
-def _result(
-    name: str, speeds: Sequence[float], first: Sequence[float], memory: float, memory_of_first: float
-) -> Result:
-    ratios = [mine / other for mine, other in zip(speeds, first, strict=True)]
-    low, middle, high = quantiles(ratios, n=4, method="inclusive") if len(ratios) > 1 else ratios * 3
-    relative_memory = memory / memory_of_first if memory_of_first else 0.0
-    return Result(name, median(speeds), memory, middle, relative_memory, (low, high))
+    base = next(iter(models.values())).memory
+    first, *_ = by_model = list(zip(*rounds, strict=True))
+    results = []
+    for (name, model), speeds in zip(models.items(), by_model, strict=True):
+        ratios = [mine / other for mine, other in zip(speeds, first, strict=True)]
+        low, middle, high = quantiles(ratios, n=4, method="inclusive") if len(ratios) > 1 else ratios * 3
+        memory = model.memory / base if base else 0.0
+        results.append(Result(name, median(speeds), model.memory, middle, memory, (low, high)))
+    return results
 
 
 def _options(arguments: argparse.Namespace, model: str) -> Any:
@@ -154,7 +148,7 @@ def _options(arguments: argparse.Namespace, model: str) -> Any:
     opt = _get_parser().parse_known_args(given)[0]
     changes = {**FOREIGN.get(name, {}), "data": {}, "data_task": opt.model_task}
     if arguments.device == "cuda":
-        changes |= {"world_size": 1, "gpu_ranks": [0], "model_dtype": arguments.dtype}
+        changes |= {"world_size": 1, "gpu_ranks": [0], "model_dtype": "fp16"}
     if arguments.batch:
         changes["batch_size"] = arguments.batch
     vars(opt).update(changes)
@@ -171,7 +165,6 @@ def main(argv: Sequence[str] | None = None) -> int:
     add("models", nargs="*", metavar="MODEL", default=DEFAULT, help=f"(default: {' '.join(DEFAULT)})")
     add("--size", choices=SIZES, default="small", help="paper is the base size (default: %(default)s)")
     add("--device", choices=("cpu", "cuda"), default="cpu", help="(default: %(default)s)")
-    add("--dtype", choices=("fp16", "fp32"), default="fp16", help="on a GPU (default: %(default)s)")
     add("--source", metavar="F", help="sentences to train on, with --target; without, random words")
     add("--target", metavar="F", help="their translations")
     add_number(parser, "--pairs", positive, 20_000, "sentence pairs at most")

@@ -19,7 +19,7 @@ from preorder.errors import UsageError
 from preorder_recipes.commands import add_folder, execute, make_parser
 from preorder_recipes.configuration import DEFAULT_SIZE, SIZES, read_system, systems_in
 from preorder_recipes.pipeline import checks, subwords
-from preorder_recipes.pipeline.data import add_max_length, copy_data
+from preorder_recipes.pipeline.data import LONGEST, MAX_LENGTH, copy_data
 from preorder_recipes.pipeline.job import DATA, Job, Search, add_search
 from preorder_recipes.pipeline.prepare import hand_options, prepare
 from preorder_recipes.pipeline.runner import StepRunner
@@ -61,7 +61,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     what = "only this one; repeat it for several (default: all)"
     add("--stage", choices=STAGES, action="append", help=what)
     add("--subwords", choices=subwords.KINDS, help="split words, preordered as a whole, by SentencePiece")
-    subwords.add_size(parser, "--subword-size")
+    add_number(parser, "--subword-size", positive, subwords.DEFAULT_SIZE, subwords.PIECES)
     what = "where to train and translate (default: %(default)s)"
     add("--device", choices=("cpu", "gpu"), default="cpu", help=what)
     add_number(parser, "--jobs", positive, 1, "steps at a time")
@@ -76,7 +76,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     links.add_argument("--given-alignment", action="store_true", help=what)
     what = "let the data's hand-aligned sentences teach the aligner; keep links of confidence P or more"
     links.add_argument("--hand-alignment", metavar="P", type=confidence, help=what)
-    add_max_length(parser)
+    add_number(parser, "--max-length", positive, MAX_LENGTH, LONGEST)
     what = (
         "order each K-th of the training text with a model trained on the rest; 0 uses one model for all: "
         "faster, but overconfident (default: %(default)s)"

@@ -17,6 +17,7 @@ from preorder_recipes.pipeline.job import HAND, LAYERS, PARTS
 
 MAX_LENGTH = 50  # Kawara et al. 2021, §V-A, like the ratio
 MAX_RATIO = 9
+LONGEST = "most tokens a side of a training pair"
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -28,14 +29,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     add("--tgt", metavar="yy", required=True, help="target language")
     add("--given-alignment", action="store_true", help="copy the .align files, too")
     add("--hand-aligned", action="store_true", help="copy hand.{xx,yy,align}, too")
-    add_max_length(parser)
+    add_number(parser, "--max-length", positive, MAX_LENGTH, LONGEST)
     add("--out", metavar="DIR", type=Path, required=True, help="folder to write")
     return execute(parser, argv)
-
-
-def add_max_length(parser: argparse.ArgumentParser) -> None:
-    """Add the option ``--max-length``."""
-    add_number(parser, "--max-length", positive, MAX_LENGTH, "most tokens a side of a training pair")
 
 
 def _copy(given: argparse.Namespace) -> None:
@@ -117,9 +113,8 @@ def _check_filled(data: Path, part: str, sides: Sequence[str], rows: Sequence[Se
     for number, row in enumerate(rows, 1):
         for side, line in zip(sides, row, strict=False):
             if not parse_tokens(line):
-                raise DataError(
-                    "an empty sentence, which cannot be scored", str(data / f"{part}.{side}"), number
-                )
+                reason = "an empty sentence, which cannot be scored"
+                raise DataError(reason, str(data / f"{part}.{side}"), number)
 
 
 def _message(faults: Sequence[str | None], max_length: int) -> str:

@@ -30,9 +30,9 @@ ROBUSTNESS = "robustness/robustness.json"  # where preorder_recipes.robustness w
 LAST_STEPS = (Step("score", ()), Step("report", ()))
 """Stand for the steps of :func:`score`, whose commands are known once all translations are there."""
 
-_PARAMETERS = re.compile(r"\* number of parameters: ([0-9]+)")
-_TRANSLATION = re.compile(r"Total translation time \(s\): ([0-9.]+)")
-_LEAST = 0.05  # seconds: the log rounds to tenths
+PARAMETERS = re.compile(r"\* number of parameters: ([0-9]+)")
+TRANSLATION = re.compile(r"Total translation time \(s\): ([0-9.]+)")
+_LEAST = 0.05  # seconds of a translation: the log rounds to tenths
 
 Finished = list[tuple[System, tuple[int, ...]]]
 """Systems, and the seeds with which each is trained; the first is the baseline."""
@@ -132,16 +132,26 @@ def _score(job: Job, finished: Finished) -> Step:
 
 def _results(job: Job, runner: StepRunner, finished: Finished) -> dict[str, Any]:
     found = files.read_json(str(job.folder / SCORES))
+    words = len((job.folder / job.text("test", job.source)).read_text(encoding="utf-8").split())
     systems = {}
     for system, seeds in finished:
-        scores: dict[str, Any] = {metric: found["runs"][system.name][metric] for metric in METRICS}
-        scores["tau"] = _summary([_tau(job, system)])
-        scores["parameters"] = _summary([parameters(job.folder / train_log(system, seed)) for seed in seeds])
-        scores["seconds"] = _summary([runner.stamps.seconds(train_step(system, seed)) for seed in seeds])
-        logs = [job.folder / translate_step(job, system, seed).log for seed in seeds]
-        source = job.folder / job.text("test", job.source)
-        scores["words_per_second"] = _summary([words_per_second(log, source) for log in logs])
-        systems[system.name] = scores | {"seeds": list(seeds), "begins_from": system.begins_from}
+        logs = [job.folder / train_log(system, seed) for seed in seeds]
+        times = [job.folder / translate_step(job, system, seed).log for seed in seeds]
+        costs = {
+            "tau": [_tau(job, system)],
+            "parameters": [last_number(PARAMETERS, log) for log in logs],
+            "seconds": [runner.stamps.seconds(train_step(system, seed)) for seed in seeds],
+            "words_per_second": [words / max(_LEAST, last_number(TRANSLATION, log)) for log in times],
+        }
+        systems[system.name] = {metric: found["runs"][system.name][metric] for metric in METRICS}
+        for (
+            name,
+            values,
+        ) in costs.items():  # mean and sample standard deviation, as ``preorder score`` gives them
+            deviation = statistics.stdev(values) if len(values) > 1 else None
+            summary = {"mean": statistics.fmean(values), "deviation": deviation, "values": values}
+            systems[system.name][name] = summary
+        systems[system.name] |= {"seeds": list(seeds), "begins_from": system.begins_from}
     return {
         "size": job.size,
         "source": job.source,
@@ -164,24 +174,8 @@ def _tau(job: Job, system: System) -> float:
     return evaluation["tau"] if system.order else evaluation["monotone"]["tau"]
 
 
-def _summary(values: list[float]) -> dict[str, Any]:
-    """Return mean, sample standard deviation (None of one value) and values, as ``preorder score`` does."""
-    deviation = statistics.stdev(values) if len(values) > 1 else None
-    return {"mean": statistics.fmean(values), "deviation": deviation, "values": values}
-
-
-def parameters(log: Path) -> float:
-    """Return the number of parameters of the model, by the log of its training."""
-    return _last(_PARAMETERS, log)
-
-
-def words_per_second(log: Path, source: Path) -> float:
-    """Return how many words of a source were translated in a second, without the start of the program."""
-    words = sum(len(line.split()) for line in read_log(source))
-    return words / max(_LEAST, _last(_TRANSLATION, log))
-
-
-def _last(pattern: re.Pattern[str], log: Path) -> float:
+def last_number(pattern: re.Pattern[str], log: Path) -> float:
+    """Return what the last line with a pattern says, as a run that was resumed has several."""
     try:
         found = [match[1] for line in read_log(log) if (match := pattern.search(line))]
     except OSError as error:

@@ -15,6 +15,7 @@ from preorder_recipes.commands import execute, make_parser
 
 KINDS = ("bpe", "unigram")  # Sennrich et al. 2016; Kudo 2018
 DEFAULT_SIZE = 4000
+PIECES = "number of pieces: 4,000 for 50,000 pairs, 32,000 for millions"
 LONGEST = 1 << 20  # bytes of a line; SentencePiece leaves longer ones out
 
 
@@ -23,25 +24,16 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser = make_parser(_learn)
     parser.add_argument("--text", metavar="F", nargs="+", required=True, help="tokenised texts")
     parser.add_argument("--kind", choices=KINDS, default=KINDS[0], help="(default: %(default)s)")
-    add_size(parser, "--size")
+    add_number(parser, "--size", positive, DEFAULT_SIZE, PIECES)
     parser.add_argument("--out", metavar="F", required=True, help="model to write")
     return execute(parser, argv)
-
-
-def add_size(parser: argparse.ArgumentParser, name: str) -> None:
-    """Add an option for the number of pieces."""
-    what = "number of pieces: 4,000 for 50,000 pairs, 32,000 for millions"
-    add_number(parser, name, positive, DEFAULT_SIZE, what)
 
 
 def _learn(arguments: argparse.Namespace) -> None:
     lines = (line for path in arguments.text for line in text_lines(path, files.read_lines(path)))
     model, settings = io.BytesIO(), {"model_type": arguments.kind, "vocab_size": arguments.size}
     settings |= {"character_coverage": 1.0, "normalization_rule_name": "identity", "num_threads": 1}
-    settings |= {
-        "split_by_unicode_script": False,
-        "split_by_number": False,
-    }
+    settings |= {"split_by_unicode_script": False, "split_by_number": False}
     settings |= {"max_sentence_length": LONGEST, "hard_vocab_limit": False, "minloglevel": 2}
     try:
         require("sentencepiece", "onmt").SentencePieceTrainer.train(

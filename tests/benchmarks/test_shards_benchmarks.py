@@ -24,7 +24,8 @@ def bench(tmp_path, monkeypatch):
             return Cost(0.5, 2.0, 1_000_000)
 
         monkeypatch.setattr(shards, "run", run)
-        given = f"--text {tmp_path}/src --model {tmp_path}/model --folder {tmp_path} --lines 100 --shards 7"
+        monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+        given = f"--text {tmp_path}/src --model {tmp_path}/model --lines 100 --shards 7"
         assert shards.main([*given.split(), "--json"]) == 0
         return commands
 

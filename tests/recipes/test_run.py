@@ -11,7 +11,6 @@ from tests.support.running import ROOT
 
 TINY = ["hidden_size=16", "word_vec_size=16", "transformer_ff=16", "heads=2", "layers=1", "valid_steps=2"]
 PREORDER = ["--preorder", "--classes", "10", "--iterations", "2"]
-LINE = ["--src", "a", "--tgt", "b"]
 SYSTEMS = ["baseline_absolute_relative", "preorder_relative", "reordered_text"]
 
 
@@ -127,11 +126,6 @@ def test_families_and_seeds_in_one_table(data, tmp_path, capsys, monkeypatch):
         for text in (*systems, " ± ", "p 0.", "from the trained rnnsearch goes on: distortion_hidden")
     )
     assert "± standard deviation of 2 trainings" in (tmp_path / "results.md").read_text()
-
-
-def test_training_lines_are_cross_fitted_unless_told_otherwise():
-    parse = run.build_parser().parse_args
-    assert [parse([*LINE, "--run", "r", *more]).cross_fit for more in ([], ["--cross-fit", "0"])] == [5, 0]
 
 
 def test_a_stage_without_the_one_before_says_so(tmp_path, capsys):

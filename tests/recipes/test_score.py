@@ -5,7 +5,7 @@ import re
 import pytest
 
 from preorder_recipes.pipeline.leaderboard import markdown, print_leaderboard
-from preorder_recipes.pipeline.score import parameters, words_per_second
+from preorder_recipes.pipeline.score import PARAMETERS, TRANSLATION, last_number
 from preorder_recipes.pipeline.steps import StepError
 
 NAME = "a_system_whose_name_is_long_and_must_never_be_cut"
@@ -85,19 +85,16 @@ def test_no_name_and_no_figure_is_cut_on_a_narrow_terminal(capsys, monkeypatch, 
 
 
 def test_the_costs_are_read_from_the_logs(tmp_path):
-    log, source = tmp_path / "log", tmp_path / "source"
+    log = tmp_path / "log"
     with pytest.raises(StepError, match=r"log: cannot be read: No such file"):
-        parameters(log)
+        last_number(PARAMETERS, log)
     log.write_text("nothing\n")
     with pytest.raises(StepError, match=r"log: has no line like .*number of parameters"):
-        parameters(log)
+        last_number(PARAMETERS, log)
     line = "[2026-01-01 00:00:00,000 7 INFO] {}\n"
     told = ("encoder: 1200", "decoder: 300", "* number of parameters: 1500")
     log.write_text("".join(map(line.format, told)) * 2)  # it was resumed after an interruption
-    assert parameters(log) == 1500
-    source.write_text("a b c\n\nd\n")
+    assert last_number(PARAMETERS, log) == 1500
     again = "Total translation time (s): 2.0\nTokens per second: 77.0\n"  # the last counts
     log.write_text("Total translation time (s): 6.0\n" + again)
-    assert words_per_second(log, source) == 2.0
-    log.write_text("Total translation time (s): 0.0\n")
-    assert words_per_second(log, source) == 80.0
+    assert last_number(TRANSLATION, log) == 2.0

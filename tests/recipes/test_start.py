@@ -66,22 +66,11 @@ def test_an_own_corpus_is_small_unless_told_otherwise(texts, tmp_path, monkeypat
     monkeypatch.setattr("preorder_recipes.run.run", found.append)
     line = [*texts, "--run", str(tmp_path / "run")]
     assert start.main(line) == start.main([*line, "--size", "tiny", "--preorder", "--seed", "7"]) == 0
-    assert [(one.source, one.target, one.size, one.jobs) for one in found] == [
-        ("svo", "sov", "small", 2),
-        ("svo", "sov", "tiny", 2),
+    assert [(one.source, one.target, one.size, one.jobs, one.cross_fit) for one in found] == [
+        ("svo", "sov", "small", 2, 5),
+        ("svo", "sov", "tiny", 2, 5),
     ]
     assert found[1].preorder == ["--seed", "7"]
     assert {path.name for path in (tmp_path / "run/corpus").iterdir()} == {
         f"{part}.{side}" for part in ("train", "dev", "test") for side in ("svo", "sov")
     }
-
-
-@pytest.mark.parametrize(
-    ("more", "message"),
-    [
-        (["--systems", "nonsense"], "no configuration of a system nonsense; there are: baseline_"),
-    ],
-)
-def test_a_mistake_is_one_line_and_status_2(texts, tmp_path, capsys, more, message):
-    assert start.main([*texts, "--run", str(tmp_path / "run"), *more]) == 2
-    assert capsys.readouterr().err.splitlines()[-1].startswith(message)

@@ -23,15 +23,11 @@ from tests.support.fake_programs import after
 SPLIT = ["filtertoolong", "sentencepiece"]
 SOURCES = {  # of training and of test; order, supervision
     "plain": ("en", "en", None, None),
-    "reordering_both": ("en", "en", None, None),
     "preorder_relative": ("en.predicted.features", "en.predicted.features", "predicted", None),
-    "preorder_reordering": ("en.predicted.features", "en.predicted.features", "predicted", None),
     "gold": ("en.gold.features", "en.gold.features", "gold", None),
     "reordered_text": ("en.predicted.text", "en.predicted.text", "predicted", None),
-    "plain_predicted_text": ("en.predicted.text", "en.predicted.text", "predicted", None),
     "plain_gold_text": ("en.gold.text", "en.gold.text", "gold", None),
     "exgre": ("en.gold_kept.features", "en", None, "gold_kept"),
-    "refsr": ("en.gold_kept.features", "en", None, "gold_kept"),
     "exgre_predicted": ("en.predicted.features", "en", None, "predicted"),
 }
 
@@ -134,15 +130,6 @@ def test_hand_aligned_sentences_teach_the_aligner(folder):
 
 
 @pytest.mark.parametrize("folds", [0, 5])
-def test_orders_of_the_training_text_are_cross_fitted(tmp_path, folds):
-    steps = prepared(job_of(tmp_path, "preorder_relative"), folds=folds)
-    training, out = steps["preorder-train"], "data/train.en.predicted.features"
-    assert (training.command[-2:] == ("--cross-fit-out", out)) == (out in training.makes) == (folds > 0)
-    assert ("preorder-apply-train" in steps) == (folds == 0)
-    for part in PARTS[1:]:
-        assert steps[f"preorder-apply-{part}"].makes == (f"data/{part}.en.predicted.features",)
-
-
 @pytest.mark.parametrize(
     ("systems", "parts"),
     [
@@ -151,12 +138,17 @@ def test_orders_of_the_training_text_are_cross_fitted(tmp_path, folds):
         (("gold", "reordered_text"), PARTS),
     ],
 )
-def test_only_what_is_read_is_preordered(tmp_path, systems, parts):
-    steps = prepared(job_of(tmp_path, *systems), folds=5)
+def test_only_what_is_read_is_preordered_and_training_text_cross_fitted(tmp_path, systems, parts, folds):
+    steps = prepared(job_of(tmp_path, *systems), folds=folds)
     made = {path for step in steps.values() for path in step.makes}
-    assert {part for part in PARTS if f"data/{part}.en.predicted.features" in made} == set(parts)
+    features = {part: f"data/{part}.en.predicted.features" for part in parts}
+    assert {path for path in made if path.endswith(".predicted.features")} == {*features.values()}
     assert ("preorder-train" in steps) == ("preorderer" in made) == bool(parts)
-    assert not parts or ("--cross-fit" in steps["preorder-train"].command) == ("train" in parts)
+    if parts and folds:
+        assert steps["preorder-train"].command[-2:] == ("--cross-fit-out", features.pop("train"))
+    applied = {name for name in steps if name.startswith("preorder-apply")}
+    assert applied == {f"preorder-apply-{part}" for part in features}
+    assert not parts or ("--cross-fit" in steps["preorder-train"].command) == (folds > 0)
     evaluated = {"evaluate-predicted", "convert-test-positions"}
     assert evaluated & set(steps) == (evaluated if "test" in parts else set())
     assert "evaluate-gold" in steps
@@ -287,27 +279,19 @@ def test_the_model_is_the_mean_of_the_best_checkpoints(tmp_path):
         (tmp_path / "model.pt").unlink()
 
 
-SEARCH = ("--beam=3", "--ratio=1.5", "--word-reward=-1.2")
-
-
-def search_from(*options):
-    parser = argparse.ArgumentParser()
-    add_search(parser)
-    return taken(Search, parser.parse_args(options))
-
-
 @pytest.mark.parametrize(
     ("decoder", "options", "given"),
     [
-        ("transformer", SEARCH, (3, 1.5, 0)),
-        ("swan", SEARCH, (3, 0, -1.2)),
-        ("transformer", (), (5, 0, 0)),
+        ("transformer", ("--beam=3", "--ratio=1.5", "--word-reward=-1.2"), (3, 1.5, 0)),
+        ("swan", ("--beam=3", "--ratio=1.5", "--word-reward=-1.2"), (3, 0, -1.2)),
         ("swan", (), (5, 0, 0)),
     ],
 )
 def test_opennmt_reads_the_search_and_only_swan_has_a_word_reward(decoder, options, given):
-    options = search_from(*options).options(7, "gpu", decoder)
-    found = _get_parser().parse_args(["-model", "m", "-src", "s", *options])
+    parser = argparse.ArgumentParser()
+    add_search(parser)
+    search = taken(Search, parser.parse_args(options))
+    found = _get_parser().parse_args(["-model", "m", "-src", "s", *search.options(7, "gpu", decoder)])
     assert (found.beam_size, found.ratio, found.swan_word_reward) == given
     assert (found.seed, found.gpu) == (7, 0)
-    assert search_from() == Search()
+    assert options or search == Search()
