@@ -10,7 +10,7 @@ import argparse
 import math
 import sys
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from preorder.command_line.options import add_number, positive
 from preorder.data.formats import parse_tokens
@@ -24,9 +24,6 @@ from preorder_recipes.trained import (
     load_trained,
     show_matrix,
 )
-
-if TYPE_CHECKING:
-    from torch import Tensor
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -91,7 +88,7 @@ def _distances(window: int) -> range:
     return range(window, -window - 1, -1)
 
 
-def _jumps(model: str, trained: Any, batch: dict[str, Any]) -> tuple[Tensor, Tensor]:
+def _jumps(model: str, trained: Any, batch: dict[str, Any]) -> tuple[Any, Any]:
     """Return P(k) and attention at each word of the targets, the end symbol included."""
     import torch
 

@@ -67,10 +67,7 @@ class StepRunner:
             if not _lock(file.fileno()):
                 raise UsageError(f"{self.folder}: another run is working in it")
             self._lock = (file.fileno(),)
-            try:
-                yield
-            finally:
-                self._lock = ()
+            yield
 
     def run_all(self, phases: Sequence[Phase], later: Sequence[Step] = ()) -> None:
         """Run phases one after another, and count all steps, those that will be run ``later`` too."""

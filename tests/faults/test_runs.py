@@ -191,6 +191,7 @@ def test_the_results_keep_what_earlier_commands_have_finished(in_process, tmp_pa
         one: [1, 2],
         two: [1, 2, 3],
     }
+    assert results["systems"][one]["words_per_second"]["mean"] == 6 / 0.05  # in no time
     assert "mean ± standard deviation of 2 to 3 trainings" in capsys.readouterr().out
     (folder / "results.json").write_text("[")
     assert in_process(folder, "--systems", two, "--seeds", "1", "--steps", "8") == 0

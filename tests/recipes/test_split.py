@@ -1,6 +1,5 @@
 """Data folders: what a run takes from one, and how one is made of a corpus."""
 
-import bz2
 import gzip
 
 import pytest
@@ -167,18 +166,18 @@ def test_unfit_pairs_are_never_drawn_and_at_most_a_20th_is(tmp_path):
     [
         (("train.en", "train.ja"), ("en", "ja")),
         (("a.de.gz", "b.x.fr"), ("de", "fr")),
-        (("a.de.bz2", "b.x.fr"), ("de", "fr")),
+        (("a.déjà", "b.fr"), ("src", "tgt")),
         (("en.txt", "ja.txt"), ("src", "tgt")),
         (("en", "ja"), ("src", "tgt")),
     ],
 )
 def test_languages_are_the_ends_of_the_names(tmp_path, files, names):
     line = corpus(tmp_path, names=files)
-    path, out = tmp_path / files[0], tmp_path / "out"
-    if compress := {".gz": gzip.compress, ".bz2": bz2.compress}.get(path.suffix):
-        path.write_bytes(compress(path.read_bytes()))
-    assert split.main([*line, "--out", str(out)]) == 0
-    assert len(read(out, names)["train"]) == 180
+    path = tmp_path / files[0]
+    if path.suffix == ".gz":
+        path.write_bytes(gzip.compress(path.read_bytes()))
+    assert split.main([*line, "--out", str(tmp_path / "out")]) == 0
+    assert len(read(tmp_path / "out", names)["train"]) == 180
 
 
 @pytest.mark.parametrize(

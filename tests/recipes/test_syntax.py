@@ -7,18 +7,15 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.running import environment
+
 SCRIPT = Path(__file__).parents[2] / "recipes" / "syntax.sh"
 
 
 def run(*arguments):
     path = os.pathsep.join((str(Path(sys.executable).parent), os.environ["PATH"]))
-    return subprocess.run(
-        [str(SCRIPT), *map(str, arguments)],
-        env={**os.environ, "PATH": path},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    command = [str(SCRIPT), *map(str, arguments)]
+    return subprocess.run(command, env=environment(PATH=path), capture_output=True, text=True, check=False)
 
 
 @pytest.mark.slow
