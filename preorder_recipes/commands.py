@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import contextlib
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -11,7 +10,6 @@ from typing import Any
 
 from preorder.command_line import Parser, visible
 from preorder.command_line import execute as execute_command
-from preorder.processes import INTERRUPTED
 
 
 class StepError(Exception):
@@ -36,11 +34,7 @@ def add_folder(parser: argparse.ArgumentParser) -> None:
 def execute(parser: argparse.ArgumentParser, argv: Sequence[str] | None) -> int:
     """Do as ``preorder`` does with a command line; return the exit status, 1 where a step failed."""
     try:
-        status = execute_command(parser, argv)
+        return execute_command(parser, argv)
     except StepError as error:
         print(visible(str(error)), file=sys.stderr)
         return 1
-    if status == INTERRUPTED:
-        with contextlib.suppress(OSError):  # the terminal is closed
-            print("the same command goes on", file=sys.stderr)
-    return status

@@ -123,8 +123,6 @@ def _check(job: Job, stages: Sequence[str], arguments: argparse.Namespace) -> No
         checks.check_preorder_options(
             with_earlier(job), arguments.data, arguments.cross_fit, arguments.preorder
         )
-    elif "train" not in stages and not any(job.folder.glob(f"systems/*/seed*/test.{job.target}")):
-        raise UsageError(f"{job.folder}: no system is trained there: run the stages prepare and train first")
     if "train" in stages:
         checks.check_device(job.device)
         if any((one.options | job.changes).get("save_format") == "safetensors" for one in job.systems):

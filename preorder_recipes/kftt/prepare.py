@@ -85,9 +85,7 @@ def _write(arguments: argparse.Namespace) -> None:
 def read_pairs(data: Path, part: str) -> Iterator[Pair]:
     """Yield the sentence pairs of a part, plain or in ``.gz``."""
     plain = [f"{data / part}.{language}" for language in LANGUAGES]
-    paths = [
-        f"{path}.gz" if Path(f"{path}.gz").exists() and not Path(path).exists() else path for path in plain
-    ]
+    paths = [path if Path(path).exists() else f"{path}.gz" for path in plain]
     return files.in_parallel(*((path, files.read_lines(path)) for path in paths))
 
 

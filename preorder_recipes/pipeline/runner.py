@@ -67,7 +67,12 @@ class StepRunner:
             if not _lock(file.fileno()):
                 raise UsageError(f"{self.folder}: another run is working in it")
             self._lock = (file.fileno(),)
-            yield
+            try:
+                yield
+            except KeyboardInterrupt:
+                with contextlib.suppress(OSError):  # the terminal is closed
+                    self.say("the same command goes on")
+                raise
 
     def run_all(self, phases: Sequence[Phase], later: Sequence[Step] = ()) -> None:
         """Run phases one after another, and count all steps, those that will be run ``later`` too."""
@@ -104,7 +109,7 @@ class StepRunner:
     def is_done(self, step: Step) -> bool:
         """Say whether a step has been run, and need not be again."""
         is_ready = all((self.folder / path).exists() for path in step.reads)
-        return is_ready and self.stamps.is_done(step, self.stamps.new(step))
+        return is_ready and self.stamps.why_not_done(step, self.stamps.new(step)) is None
 
     def say(self, message: str, has_time_left: bool = False) -> None:
         """Print a message on standard error, with the time since the start."""
@@ -119,11 +124,12 @@ class StepRunner:
             if self._stopped.is_set():
                 return
             stamp = self.stamps.new(step)
-            if self.stamps.is_done(step, stamp):
+            reason = self.stamps.why_not_done(step, stamp)
+            if reason is None:
                 with self._printing:
                     self._progress.end(step, self.stamps.seconds(step.name))
                 continue
-            if reason := self.stamps.why_again(step, stamp):
+            if reason:
                 self.say(f"{step.name} is run again: {reason}")
             more, before = self.stamps.begin(step, stamp)
             begin = time.monotonic()

@@ -72,25 +72,21 @@ class Stamps:
         """Return what the stamp of a step would say now."""
         return {"command": step.line, "reads": {path: self._digest(path) for path in step.reads}}
 
-    def is_done(self, step: Step, stamp: dict[str, Any]) -> bool:
-        """Say whether a step has been run, as its new stamp says, and need not be again."""
-        if self._missing(step) and not (step.checkpoints and step.checkpoints.paths()):
-            return False
-        known = self._read(step.name)
-        return "seconds" in known and _agree(known, stamp)
-
-    def why_again(self, step: Step, stamp: dict[str, Any]) -> str | None:
-        """Say why a step that has been run is not done, as its new stamp says; None: it has not been run."""
+    def why_not_done(self, step: Step, stamp: dict[str, Any]) -> str | None:
+        """Say why a step is to be run, as its new stamp says: ``""`` if it never was; None if it is done."""
         known = self._read(step.name)
         if "seconds" not in known:
-            return None
+            return ""
         if known.get("command") != stamp["command"]:
             return f"its command was {known.get('command')}"
         before, now = known.get("reads"), stamp["reads"]
         before = before if isinstance(before, dict) else {}
-        changed = (path for path in {**now, **before} if before.get(path) != now.get(path))
-        path = next(changed, None)
-        return f"{path} has changed" if path else f"{', '.join(self._missing(step))} missing"
+        for path in {**now, **before}:
+            if before.get(path) != now.get(path):
+                return f"{path} has changed"
+        missing = [made for made in step.makes if not (self.folder / made).exists()]
+        has_checkpoints = step.checkpoints and step.checkpoints.paths()
+        return f"{', '.join(missing)} missing" if missing and not has_checkpoints else None
 
     def begin(self, step: Step, stamp: dict[str, Any]) -> tuple[tuple[str, ...], float]:
         """Prepare a step; return the arguments that resume an earlier run of it, and that run's seconds."""
@@ -101,7 +97,7 @@ class Stamps:
             path.unlink(missing_ok=True)
             return (), 0.0
         before, last = known.get("before"), None
-        if isinstance(before, float) and "seconds" not in known and _agree(known, stamp):
+        if isinstance(before, float) and known == stamp | {"before": before}:
             last = step.checkpoints.go_back()
         if last is None:
             path.unlink(missing_ok=True)  # first
@@ -126,9 +122,6 @@ class Stamps:
             raise StepError(f"{step} is not done: an earlier stage does it")
         return seconds
 
-    def _missing(self, step: Step) -> list[str]:
-        return [made for made in step.makes if not (self.folder / made).exists()]
-
     def _path(self, name: str) -> Path:
         return self.folder / "stamps" / f"{name}.json"
 
@@ -149,7 +142,3 @@ class Stamps:
             if file.is_file():
                 digest.update(f"{file.relative_to(base)}\0".encode() + file.read_bytes())
         return digest.hexdigest()
-
-
-def _agree(known: dict[str, Any], stamp: dict[str, Any]) -> bool:
-    return all(known.get(key) == value for key, value in stamp.items())

@@ -46,10 +46,6 @@ def folder(tmp_path, monkeypatch):
         ("run --data data --src aa --tgt aa --run RUN", "--src and --tgt: aa is given twice"),
         ("run --data data --src ../aa --tgt bb --run RUN", "argument --src: not the code of a language"),
         ("run --data data --src aa --tgt b.b --run RUN", "argument --tgt: not the code of a language"),
-        (
-            "run --src aa --tgt bb --run RUN --stage score",
-            "RUN: no system is trained there: run the",
-        ),
         ("run --data data --src aa --tgt bb --run file", "file: cannot be written: File exists"),
         ("run --data data --src aa --tgt bb --run .", "data would be overwritten while it is needed"),
         ("run --data data --src aa --tgt bb --run inner", "data would be overwritten while it is needed"),

@@ -150,7 +150,7 @@ def test_an_interrupted_run_ends_its_steps_and_says_so(workplace, number):
         process.send_signal(number)
         error = process.communicate()[1]
     assert process.returncode == processes.INTERRUPTED
-    assert error.endswith("\ninterrupted\nthe same command goes on\n")
+    assert error.endswith("] the same command goes on\ninterrupted\n")
     assert "Traceback" not in error
     assert not still_running(str(folder))
 
