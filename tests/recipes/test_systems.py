@@ -259,7 +259,7 @@ LOG = """\
 
 
 def save_checkpoint(path, weight):
-    vocabulary = {"src": [], "tgt": [], "data_task": "seq2seq"}
+    vocabulary = {"src": ["a"], "tgt": ["b"], "data_task": "seq2seq"}
     weights = {"model": {"w": torch.tensor([weight])}, "generator": {}}
     torch.save({**weights, "vocab": vocabulary, "opt": argparse.Namespace()}, path)
 
