@@ -58,24 +58,19 @@ def find_finished(job: Job, runner: StepRunner) -> Finished:
 
     They stand in the order of the last results, or in that of the job where it names all of these.
     """
-    found: dict[str, tuple[System, set[int]]] = {
-        system.name: (system, set(job.seeds)) for system in job.systems
-    }
-    others = []
+    known = {system.name: system for system in with_earlier(job).systems}
+    named, others = [system.name for system in job.systems], []
+    found = {name: set(job.seeds) for name in named}
     for name, seed in _translated(job):
-        if name in found and seed in found[name][1]:
-            continue
-        system = _finished(job, runner, name, seed)
-        if system is None:
-            others.append(f"{name} with seed {seed}")
+        if name in known and (seed in found.get(name, ()) or _is_finished(job, runner, known[name], seed)):
+            found.setdefault(name, set()).add(seed)
         else:
-            found.setdefault(name, (system, set()))[1].add(seed)
+            others.append(f"{name} with seed {seed}")
     if others:
         runner.say(f"not in the results, since other options or data made them: {', '.join(others)}")
     earlier = [name for name in _last_results(job) if name in found]
-    named = [system.name for system in job.systems]
     order = dict.fromkeys([*(() if set(earlier) <= set(named) else earlier), *named, *found])
-    return [(found[name][0], tuple(sorted(found[name][1]))) for name in order]
+    return [(known[name], tuple(sorted(found[name]))) for name in order]
 
 
 def with_earlier(job: Job) -> Job:
@@ -98,21 +93,16 @@ def _translated(job: Job) -> list[tuple[str, int]]:
     return sorted((name, int(seed)) for name, seed in seeds if seed.isdecimal())
 
 
-def _finished(job: Job, runner: StepRunner, name: str, seed: int) -> System | None:
-    """Return a system of an earlier command if its steps are done as this job would do them on any device."""
-    try:
-        system = read_system(name, job.size, job.subwords)
-        on_disk = yaml.safe_load((job.folder / job.config(system, seed)).read_text(encoding="utf-8"))
-    except (PreorderError, OSError, UnicodeDecodeError, yaml.YAMLError):
-        return None
+def _is_finished(job: Job, runner: StepRunner, system: System, seed: int) -> bool:
+    """Say whether the steps of an earlier command are done as this job would do them on any device."""
+    path = job.folder / job.config(system, seed)
+    on_disk = yaml.safe_load(path.read_bytes()) if path.exists() else None
     for device in ("cpu", "gpu"):
         on_device = replace(job, device=device)
-        config = yaml.safe_dump(config_of(on_device, system, seed), allow_unicode=True)
-        if on_disk == yaml.safe_load(config) and all(
-            map(runner.is_done, [*source_steps(job, system), *steps_of(on_device, system, seed)])
-        ):
-            return system
-    return None
+        steps = (*source_steps(job, system), *steps_of(on_device, system, seed))
+        if on_disk == config_of(on_device, system, seed) and all(map(runner.is_done, steps)):
+            return True
+    return False
 
 
 def _last_results(job: Job) -> list[str]:
