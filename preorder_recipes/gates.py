@@ -14,7 +14,7 @@ from preorder.command_line.options import add_number, positive
 from preorder.data.formats import parse_tokens
 from preorder.errors import UsageError
 from preorder_recipes.commands import execute, make_parser
-from preorder_recipes.trained import add_inputs, add_picture, line_of, load_for_line, show_matrix
+from preorder_recipes.trained import add_inputs, add_picture, load_line, show_matrix
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -27,28 +27,22 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _print(arguments: argparse.Namespace) -> None:
-    sentence = line_of(arguments.src, arguments.line)
-    words, gates = parse_tokens(sentence), gates_of(arguments.model, sentence)
-    side = len(gates[0]) // 2
-    columns = [f"{distance:+d}" if distance else "0" for distance in range(-side, side + 1)]
-    show_matrix(f"Gates of “{sentence}”", "distance in words", words, columns, gates, arguments.out)
-
-
-def gates_of(model: str, sentence: str) -> list[list[float]]:
-    """Return the gates of each word of a sentence, one for each place of the window."""
     import torch
 
     from onmt_preorder.papers.npmt.layers import LocalReordering
 
-    trained, batch = load_for_line(model, sentence)
+    (sentence,), trained, batch = load_line(arguments.model, arguments.line, arguments.src)
     layer = next((one for one in trained.modules() if isinstance(one, LocalReordering)), None)
     if layer is None:
-        raise UsageError(f"{model}: the model has no local reordering")
+        raise UsageError(f"{arguments.model}: the model has no local reordering")
     found: list[torch.Tensor] = []
     layer.register_forward_hook(lambda _, given, __: found.append(layer.gates(*given)[1]))
     with torch.no_grad():
         trained.encoder(batch["src"], batch["srclen"])
-    return found[0][0].tolist()
+    words, gates = parse_tokens(sentence), found[0][0].tolist()
+    side = len(gates[0]) // 2
+    columns = [f"{distance:+d}" if distance else "0" for distance in range(-side, side + 1)]
+    show_matrix(f"Gates of “{sentence}”", "distance in words", words, columns, gates, arguments.out)
 
 
 if __name__ == "__main__":

@@ -16,14 +16,7 @@ from preorder.command_line.options import add_number, positive
 from preorder.data.formats import parse_tokens
 from preorder.errors import UsageError
 from preorder_recipes.commands import execute, make_parser
-from preorder_recipes.trained import (
-    add_inputs,
-    add_picture,
-    line_of,
-    load_for_line,
-    load_trained,
-    show_matrix,
-)
+from preorder_recipes.trained import add_inputs, add_picture, load_line, load_trained, show_matrix
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -70,8 +63,8 @@ def measure(model: str, source: str, target: str) -> tuple[float, dict[int, floa
 
 
 def _print_sentence(arguments: argparse.Namespace) -> None:
-    source, target = (line_of(path, arguments.line) for path in (arguments.src, arguments.tgt))
-    trained, batch = load_for_line(arguments.model, source, target)
+    given = (arguments.model, arguments.line, arguments.src, arguments.tgt)
+    (_, target), trained, batch = load_line(*given)
     jumps, _ = _jumps(arguments.model, trained, batch)
     words, distances = [*parse_tokens(target), "(end)"], list(map(str, _distances(trained.decoder.window)))
     title, axis = f"P(k) at each word of “{target}”", "k, distance of the jump"

@@ -18,7 +18,7 @@ from preorder.command_line.options import add_number, positive
 from preorder.data.formats import parse_features
 from preorder.errors import UsageError
 from preorder_recipes.commands import execute, make_parser
-from preorder_recipes.trained import add_inputs, line_of, load_for_line, load_trained
+from preorder_recipes.trained import add_inputs, load_line, load_trained
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -32,7 +32,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def _print(arguments: argparse.Namespace) -> None:
     if arguments.line:
-        _print_positions(arguments.model, line_of(arguments.src, arguments.line))
+        _print_positions(arguments.model, arguments.line, arguments.src)
         return
     original, learned = similarities(arguments.model, arguments.src)
     for name, (cosine, tokens) in (("PE", original), ("PR", learned)):
@@ -45,9 +45,9 @@ def _print(arguments: argparse.Namespace) -> None:
         print("share of the way {:.3f} by the cosine, {:.3f} by tokens".format(*shares))
 
 
-def _print_positions(model: str, line: str) -> None:
+def _print_positions(model: str, number: int, source: str) -> None:
+    (line,), trained, batch = load_line(model, number, source)
     words, permutation = parse_features(line)
-    trained, batch = load_for_line(model, line)
     ((_, _, learned, _, _),) = _positions(model, trained, [batch])
     columns = zip(words, learned[0].tolist(), permutation.positions, strict=True)
     rows = [(word, str(k), f"{own:.1f}", str(gold)) for k, (word, own, gold) in enumerate(columns)]

@@ -27,22 +27,20 @@ def add_picture(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--out", metavar="F", help="picture: .svg, .png or .pdf (needs the extra plots)")
 
 
-def line_of(path: str, number: int) -> str:
-    """Return a line of a file by its number, from 1."""
-    lines = list(files.read_lines(path))
-    if number > len(lines):
-        raise DataError(f"has {len(lines)} lines", path, number)
-    return lines[number - 1]
-
-
-def load_for_line(model: str, *texts: str) -> tuple[Any, dict[str, Any]]:
-    """Return a checkpoint's model and the batch of one sentence, and its translation if there is any."""
+def load_line(model: str, number: int, *paths: str) -> tuple[list[str], Any, dict[str, Any]]:
+    """Return a line, from 1, of a text and its translation, a checkpoint's model, and their batch."""
+    texts = []
+    for path in paths:
+        lines = list(files.read_lines(path))
+        if number > len(lines):
+            raise DataError(f"has {len(lines)} lines", path, number)
+        texts.append(lines[number - 1])
     with tempfile.TemporaryDirectory(prefix="preorder-") as folder:
-        paths = [str(Path(folder, name)) for name in ("source", "target")[: len(texts)]]
-        for path, line in zip(paths, texts, strict=True):
+        copies = [str(Path(folder, name)) for name in ("source", "target")[: len(texts)]]
+        for path, line in zip(copies, texts, strict=True):
             files.write_lines(path, [line])
-        trained, batches = load_trained(model, *paths)
-        return trained, next(batches)
+        trained, batches = load_trained(model, *copies)
+        return texts, trained, next(batches)
 
 
 def load_trained(model: str, source: str, target: str | None = None) -> tuple[Any, Iterator[dict[str, Any]]]:

@@ -14,7 +14,7 @@ import torch
 from onmt_preorder.papers.npmt.layers import LocalReordering
 from preorder.data.formats import parse_alignment
 from preorder_recipes import gates, jumps, phrases, similarity
-from preorder_recipes.trained import load_for_line
+from preorder_recipes.trained import load_line
 from tests.support.distortion_models import DISTORTION
 from tests.support.opennmt import TINY, call, train, write_training_task
 from tests.support.texts import write
@@ -230,8 +230,7 @@ def test_the_gates_of_a_sentence(folder, trained, capsys):
     line = ["--model", f"{folder}/phrases.pt", "--src", f"{folder}/valid.plain"]
     assert gates.main([*line, "--out", f"{folder}/gates.svg"]) == 0
     printed = capsys.readouterr().out
-    sentence = lines_of(folder / "valid.plain")[0]
-    model, batch = load_for_line(f"{folder}/phrases.pt", sentence)
+    (sentence,), model, batch = load_line(f"{folder}/phrases.pt", 1, f"{folder}/valid.plain")
     layer = next(one for one in model.modules() if isinstance(one, LocalReordering))
     with torch.no_grad():
         words = model.encoder.embeddings.word_lut(batch["src"][0, :, 0])
