@@ -34,18 +34,14 @@ def _print(arguments: argparse.Namespace) -> None:
         return
     if arguments.out:
         raise UsageError("--out draws the jumps of one sentence: it goes with --line")
-    entropy, probabilities, lost = measure(arguments.model, arguments.src, arguments.tgt)
+    entropy, probabilities, lost = _measure(arguments.model, arguments.src, arguments.tgt)
     print(f"entropy of P(k) {entropy:.3f}, of {math.log(len(probabilities)):.3f} at most")
     print(", ".join(f"P({k}) {share:.3f}" for k, share in probabilities.items()))
     print(f"attention past the ends {lost:.3f}")
 
 
-def measure(model: str, source: str, target: str) -> tuple[float, dict[int, float], float]:
-    """Return means over all words of the target, the end symbol included.
-
-    They are the entropy of P(k) in nats; P(k) of each distance k, longest jump ahead first; and what is lost:
-    1 less the sum of the attention.
-    """
+def _measure(model: str, source: str, target: str) -> tuple[float, dict[int, float], float]:
+    """Return means over words and end symbols: entropy, P(k) of each k from ahead, lost attention."""
     import torch
 
     trained, batches = load_trained(model, source, target)

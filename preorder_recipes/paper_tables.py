@@ -246,19 +246,16 @@ def _scores(table: PaperTable, data: EvaluationData) -> Iterator[str]:
         measured += measure([Precisions(data.references, data.options)], data.systems)
     found = score_systems(measured or data.measure(METRICS[:1]), next(iter(data.systems)), data.seed)
     costs = {row: _costs(row) for row in table.rows if row.label in data.systems}
-    columns, rows = ["system"], [[row.label] for row in costs]
+    columns = [["system", *(row.label for row in costs)]]
     for name in table.measures:
         title, form = COSTS.get(name) or (SCORE_FORMATS[name].title, SCORE_FORMATS[name].format)
         if name in COSTS and not any(costs.values()):
             continue
-        columns.append(title)
-        for cells, (row, known) in zip(rows, costs.items(), strict=True):
-            cells.append(_cell(found, row.label, name, known.get(name), form))
+        cells = (_cell(found, row.label, name, known.get(name), form) for row, known in costs.items())
+        columns.append([title, *cells])
         if any(name in row.paper for row in costs):
-            columns.append("paper")
-            for cells, row in zip(rows, costs, strict=True):
-                cells.append(form(row.paper[name]) if name in row.paper else "")
-    return markdown_rows([columns, *rows])
+            columns.append(["paper", *(form(row.paper[name]) if name in row.paper else "" for row in costs)])
+    return markdown_rows(list(zip(*columns, strict=True)))
 
 
 def _cell(found: Scoring, label: str, name: str, cost: float | None, form: Any) -> str:

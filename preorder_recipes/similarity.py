@@ -34,7 +34,7 @@ def _print(arguments: argparse.Namespace) -> None:
     if arguments.line:
         _print_positions(arguments.model, arguments.line, arguments.src)
         return
-    original, learned = similarities(arguments.model, arguments.src)
+    original, learned = _similarities(arguments.model, arguments.src)
     for name, (cosine, tokens) in (("PE", original), ("PR", learned)):
         print(f"{name} {cosine:.4f}, {tokens:.3f} tokens away")
     if original[1] == 0:
@@ -54,11 +54,8 @@ def _print_positions(model: str, number: int, source: str) -> None:
     print_table(None, ("word", "original", "learned", "given"), rows)
 
 
-def similarities(model: str, source: str) -> tuple[list[float], list[float]]:
-    """Return how close original and predicted positions are to the given ones, as means over all tokens.
-
-    Each is the cosine of the encodings, and the absolute difference in tokens.
-    """
+def _similarities(model: str, source: str) -> tuple[list[float], list[float]]:
+    """Return mean cosine with, and distance in tokens from, the given positions: of original and predicted."""
     import torch
 
     from onmt_preorder.papers.explicit_reordering import SIMILARITY, reordering_loss
