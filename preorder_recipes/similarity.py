@@ -55,7 +55,7 @@ def _print_positions(model: str, number: int, source: str) -> None:
 
 
 def _similarities(model: str, source: str) -> tuple[list[float], list[float]]:
-    """Return mean cosine with, and distance in tokens from, the given positions: of original and predicted."""
+    """Return mean cosine with and distance in tokens from the given positions: of original and predicted."""
     import torch
 
     from onmt_preorder.papers.explicit_reordering import SIMILARITY, reordering_loss
