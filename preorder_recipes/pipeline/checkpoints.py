@@ -6,7 +6,6 @@ As a command: keep only the checkpoint with the best validation perplexity, or t
 
 from __future__ import annotations
 
-import argparse
 import contextlib
 import math
 import re
@@ -135,15 +134,11 @@ def _is_whole(path: Path) -> bool:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command; return its exit status."""
-    parser = make_parser(_run)
+    parser = make_parser(lambda one: Checkpoints(Path(one.folder), Path(one.log)).keep_best(one.average))
     parser.add_argument("--log", metavar="F", required=True, help="log of onmt_train")
     parser.add_argument("--folder", metavar="DIR", required=True, help="where it saved model_step_N.pt")
     add_number(parser, "--average", positive, 1, "how many of the best to average")
     return execute(parser, argv)
-
-
-def _run(arguments: argparse.Namespace) -> None:
-    Checkpoints(Path(arguments.folder), Path(arguments.log)).keep_best(arguments.average)
 
 
 if __name__ == "__main__":

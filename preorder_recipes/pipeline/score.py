@@ -127,8 +127,9 @@ def _results(job: Job, runner: StepRunner, finished: Finished) -> dict[str, Any]
     for system, seeds in finished:
         logs = [job.folder / train_log(system, seed) for seed in seeds]
         times = [job.folder / translate_step(job, system, seed).log for seed in seeds]
+        order = files.read_json(str(job.folder / job.evaluation(system.order or GOLD)))
         costs = {
-            "tau": [_tau(job, system)],
+            "tau": [(order if system.order else order["monotone"])["tau"]],  # of what the system reads
             "parameters": [last_number(PARAMETERS, log) for log in logs],
             "seconds": [runner.stamps.seconds(train_step(system, seed)) for seed in seeds],
             "words_per_second": [words / max(_LEAST, last_number(TRANSLATION, log)) for log in times],
@@ -156,12 +157,6 @@ def _results(job: Job, runner: StepRunner, finished: Finished) -> dict[str, Any]
         "significance": found["significance"],
         "best": {metric: found["best"][metric] for metric in METRICS},
     }
-
-
-def _tau(job: Job, system: System) -> float:
-    """Return how well the order that a system reads fits the test set's alignment."""
-    evaluation = files.read_json(str(job.folder / job.evaluation(system.order or GOLD)))
-    return evaluation["tau"] if system.order else evaluation["monotone"]["tau"]
 
 
 def last_number(pattern: re.Pattern[str], log: Path) -> float:
