@@ -109,8 +109,8 @@ class Comparison:
         yield Result(self._pair, "the same model with one thread and more", "", float(one == more))
         memory = (cost.memory / 1e6 for cost in costs)
         yield Result(self._pair, "training, peak memory", "MB", *memory)
-        sizes = (program.size(self._folder / name) / 1e6 for name, program in self._programs.items())
-        yield Result(self._pair, "model", "MB", *sizes)
+        paths = (self._folder / name / program.weights for name, program in self._programs.items())
+        yield Result(self._pair, "model", "MB", *(path.stat().st_size / 1e6 for path in paths))
 
     def _parsing(self) -> Iterator[Result]:
         held = list(files.read_parsed(str(self._held("annot")), parse_annotated))

@@ -19,6 +19,7 @@ from preorder.command_line import print_table
 from preorder.errors import UsageError
 from preorder.io import files
 
+PREORDER = (sys.executable, "-c", "import sys; from preorder.cli import main; sys.exit(main())")
 RSS_UNIT = 1 if sys.platform == "darwin" else 1024  # bytes
 
 

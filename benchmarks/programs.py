@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import sys
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
+from typing import ClassVar
 
 import numpy as np
 
-from benchmarks.common import Cost, run
+from benchmarks.common import PREORDER, Cost, run
 from preorder.alignment.gold import target_groups
 from preorder.btg.nbest import EXACT
 from preorder.data import Sentence
@@ -36,6 +36,7 @@ class Ours:
     """The command ``preorder``, with a number of threads."""
 
     threads: int = 1
+    weights: ClassVar[str] = "weights.safetensors"  # the path in a model
 
     def train(self, data: Path, pair: str, model: Path) -> Cost:
         """Train on ``PAIR.train.annot`` and ``.align`` of a folder, without held-out lines."""
@@ -48,12 +49,7 @@ class Ours:
         return self._run("apply", "--model", str(model), "--format", "order", *paths)
 
     def _run(self, *arguments: str) -> Cost:
-        main = "import sys; from preorder.cli import main; sys.exit(main())"
-        return run((sys.executable, "-c", main, *arguments, "--threads", str(self.threads)))
-
-    def size(self, model: Path) -> int:
-        """Return the bytes of the weights of a model."""
-        return (model / "weights.safetensors").stat().st_size
+        return run((*PREORDER, *arguments, "--threads", str(self.threads)))
 
 
 @dataclass(frozen=True)
@@ -62,6 +58,7 @@ class TopdownBTG:
 
     trainer: str
     parser: str
+    weights: ClassVar[str] = ""
 
     def train(self, data: Path, pair: str, model: Path) -> Cost:
         """Train for 20 iterations, its default."""
@@ -72,10 +69,6 @@ class TopdownBTG:
         """Write the order of each line."""
         paths = ("-input_annot", str(annotated), "-output_result", str(orders))
         return run((self.parser, "-input_model", str(model), *paths))
-
-    def size(self, model: Path) -> int:
-        """Return the bytes of a model."""
-        return model.stat().st_size
 
 
 Program = Ours | TopdownBTG

@@ -12,7 +12,7 @@ from hashlib import blake2b
 from itertools import islice
 from pathlib import Path
 
-from benchmarks.common import Cost, machine, print_results, run
+from benchmarks.common import PREORDER, Cost, machine, print_results, run
 from preorder.command_line.options import add_json, add_number, positive
 from preorder.io import files
 from preorder_recipes.commands import execute, make_parser
@@ -25,8 +25,6 @@ examples:
       3 million lines in 1,000 shards: those of train.en again and again
   python -m benchmarks.shards --model model --text train.en --lines 100000 --shards 100
 """
-
-PREORDER = (sys.executable, "-c", "import sys; from preorder.cli import main; sys.exit(main())")
 
 
 @dataclass(frozen=True)
