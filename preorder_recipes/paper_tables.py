@@ -14,8 +14,7 @@ from typing import Any
 
 import yaml
 
-from preorder.analysis.comparisons import Precisions, system_examples
-from preorder.analysis.curves import by_length, fitting_width, length_curves
+from preorder.analysis.analyses import Precisions, by_fitting_length, length_curves, system_examples
 from preorder.analysis.evaluation_data import EvaluationData
 from preorder.analysis.results import SCORE_FORMATS, Curves, p_value, parse_curves
 from preorder.data.formats import parse_tokens
@@ -203,8 +202,8 @@ def _body(table: PaperTable) -> Iterator[str]:
         references, options = [experiment.test_set(experiment.target)], MetricOptions(tokenize="none")
         data = EvaluationData(references, systems, source, [], [], {}, options, 1)
         if table.analysis == "length":
-            lengths = list(map(len, source))
-            yield from _curves(length_curves(data, METRICS[:1], by_length(lengths, *fitting_width(lengths))))
+            groups = by_fitting_length(list(map(len, source)))
+            yield from _curves(length_curves(data, METRICS[:1], groups))
         elif table.analysis == "examples":
             baseline, *_, last = systems
             found = system_examples(data, "ribes", baseline, last, 1)

@@ -1,9 +1,4 @@
-"""Analyses that tell why systems differ: pure functions from texts and statistics to small frozen results.
-
-A result is one of three kinds, each drawn, printed and written by one function: curves over groups of
-sentences (:class:`~preorder.analysis.results.Curves`), a score broken down into its parts
-(:class:`~preorder.analysis.results.Breakdown`), examples (:class:`~preorder.analysis.comparisons.Examples`).
-"""
+"""Analyses that tell why systems differ: pure functions from texts and statistics to small frozen results."""
 
 LENGTH_WIDTH = 10  # tokens: how many lengths a group has; Kawara et al. 2021, Figures 7 to 10, like the next
 LAST_LENGTH = 61  # tokens: the least length of the last group, which has no upper end

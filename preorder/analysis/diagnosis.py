@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
@@ -9,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from preorder.alignment.gold import gold_permutation, target_groups
-from preorder.analysis.curves import by_length, fitting_width, grouped_curves
+from preorder.analysis.analyses import by_fitting_length, grouped_curves
 from preorder.analysis.headroom import reorder_translations
 from preorder.analysis.results import SCORE_FORMATS, Curves, Estimate, Table, estimate_cell
 from preorder.data import Alignment, Permutation
@@ -60,15 +61,14 @@ def diagnose_pair(
     groups = [target_groups(links, len(row)) for links, row in zip(alignments, names, strict=True)]
     monotone = [Permutation.identity(len(row)) for row in names]
     (measured,) = measure([Preordering(groups)], {UNORDERED: [monotone], PREDICTED: [predicted]})
-    lengths = list(map(len, names))
-    curves = grouped_curves("length", by_length(lengths, *fitting_width(lengths)), [measured], seed)
+    curves = grouped_curves("length", by_fitting_length(list(map(len, names))), [measured], seed)
     orders = evaluation(*(measured.systems[order][0] for order in (PREDICTED, UNORDERED)))
     tau = orders.monotone.tau
     share = (orders.tau - tau) / (1 - tau) if tau < 1 else 0.0
     nearest = min(CASES, key=lambda case: abs(case.tau - tau) + abs(case.share_of_the_way - share))
     sums = _distances(names, alignments, predicted)
-    totals = np.array([total for _, *total in sums.values()]).sum(0)
-    distances = (totals / max(1, sum(count for count, *_ in sums.values()))).tolist()
+    linked, *totals = map(sum, zip((0, 0, 0), *sums.values(), strict=True))
+    distances = [total / max(1, linked) for total in totals]
     words = [
         {"word": word, "count": count, UNORDERED: before / count, PREDICTED: after / count}
         for word, (count, before, after) in sorted(sums.items(), key=lambda item: (-item[1][2], item[0]))
@@ -92,14 +92,13 @@ def _distances(
     names: Sequence[Sequence[str]], alignments: Sequence[Alignment], predicted: Sequence[Permutation]
 ) -> dict[str, tuple[int, int, int]]:
     """Return for each word its linked tokens, and the distance from gold of the source and the prediction."""
-    sums: dict[str, tuple[int, int, int]] = {}
+    sums: dict[str, np.ndarray] = defaultdict(lambda: np.zeros(3, int))
     for row, links, order in zip(names, alignments, predicted, strict=True):
         gold = gold_permutation(links, len(row)).positions
         for i, targets in enumerate(links.targets(len(row))):
             if targets:
-                count, one, other = sums.get(row[i], (0, 0, 0))
-                sums[row[i]] = count + 1, one + abs(gold[i] - i), other + abs(gold[i] - order.positions[i])
-    return sums
+                sums[row[i]] += 1, abs(gold[i] - i), abs(gold[i] - order.positions[i])
+    return {word: tuple(numbers.tolist()) for word, numbers in sums.items()}
 
 
 def pair_tables(found: Mapping[str, Any]) -> list[Table]:
@@ -160,7 +159,7 @@ def diagnose_translations(
         left = scoring.systems[f"{name}, {ORDERS['best_order']}"]
         found[name]["words"] = {key: left[f"ter_{kind}"] for key, kind in WORDS_LEFT.items()}
     lengths = [len(line.split()) for line in references[0]]
-    groups = by_length(lengths, *fitting_width(lengths), "reference length (words)")
+    groups = by_fitting_length(lengths, "reference length (words)")
     return found, grouped_curves("length", groups, measured[:1], seed)
 
 

@@ -119,6 +119,7 @@ def draw_curves(curves: Curves) -> Figure:
     labels = [group.label.replace(" to ", "…") for group in curves.groups]
     numbers = map(int, labels) if all(map(str.isdecimal, labels)) else range(len(labels))
     xs = np.array(list(numbers), float)
+    step = np.diff(xs).min() if len(xs) > 1 else 1.0
     sizes = [group.sentences for group in curves.groups]
     if len(set(sizes)) == 1:
         counted = f"{sizes[0]} sentences each"
@@ -127,7 +128,12 @@ def draw_curves(curves: Curves) -> Figure:
         counted = "and how many sentences"
     handles: dict[str, Any] = {}
     for axes, (name, lines) in zip(panels, curves.measures.items(), strict=True):
-        handles |= _draw_lines(axes, xs, lines, looks)
+        for k, (system, line) in enumerate(lines.items()):
+            scores, below, above = _numbers(line)
+            shift = (k - (len(lines) - 1) / 2) * min(APART, SPREAD / len(lines)) * step
+            look = {"color": looks[system].colour, "linestyle": looks[system].line, "linewidth": 1.3}
+            look |= {"marker": looks[system].marker, "markersize": 4.5}
+            handles[system] = axes.errorbar(xs + shift, scores, (below, above), **look, **INTERVAL)
         axes.set_ylabel(SCORE_FORMATS[name].label)
         axes.set_xticks(xs, labels)
     panels[-1].set_xlabel(f"{curves.axis}, {counted}")
@@ -168,20 +174,6 @@ def draw_matrix(
     axes.set_xlabel(axis)
     axes.set_yticks(range(len(rows)), rows, parse_math=False)
     return figure
-
-
-def _draw_lines(
-    axes: Axes, xs: np.ndarray, lines: Mapping[str, Sequence[Estimate | None]], looks: Mapping[str, Style]
-) -> dict[str, Any]:
-    handles = {}
-    step = np.diff(xs).min() if len(xs) > 1 else 1.0
-    for k, (name, line) in enumerate(lines.items()):
-        scores, below, above = _numbers(line)
-        shift = (k - (len(lines) - 1) / 2) * min(APART, SPREAD / len(lines)) * step
-        look = {"color": looks[name].colour, "linestyle": looks[name].line, "linewidth": 1.3}
-        look |= {"marker": looks[name].marker, "markersize": 4.5}
-        handles[name] = axes.errorbar(xs + shift, scores, (below, above), **look, **INTERVAL)
-    return handles
 
 
 def _numbers(estimates: Sequence[Estimate | None]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

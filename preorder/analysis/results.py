@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from preorder.errors import DataError
-from preorder.metrics.scoring import Scoring
-from preorder.metrics.significance import SIGNIFICANCE_LEVEL, Comparison
+from preorder.metrics.scoring import SIGNIFICANCE_LEVEL, Comparison, Scoring
 
 
 @dataclass(frozen=True)

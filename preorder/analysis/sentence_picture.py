@@ -55,7 +55,7 @@ def draw_sentences(titled: Iterable[tuple[str | None, SentenceView]]) -> Figure:
     axes.axis("off")
     width, bottom = 0.0, MARGIN / 2
     for title, view in titled:
-        sheet = _Sheet(axes, _width(view), _colours(view))
+        sheet = _Sheet(axes, sentence_width(view), _colours(view))
         if title is not None:
             sheet.write(MARGIN, bottom + SIZE, title, SIZE, INK, "left")
             bottom += SIZE + GAP / 2
@@ -66,18 +66,14 @@ def draw_sentences(titled: Iterable[tuple[str | None, SentenceView]]) -> Figure:
     return figure
 
 
-def sentence_width(view: SentenceView) -> float:
-    """Return how wide the picture of a sentence is, in inches."""
-    return _width(view) / 100
-
-
-def text_width(text: str, size: float = SIZE) -> float:
+def text_width(text: str) -> float:
     """Return about how wide a text is: wide characters are square, others a little over half as wide."""
     wide = sum(unicodedata.east_asian_width(character) in "WF" for character in text)
-    return size * (wide + 0.6 * (len(text) - wide))
+    return SIZE * (wide + 0.6 * (len(text) - wide))
 
 
-def _width(view: SentenceView) -> float:
+def sentence_width(view: SentenceView) -> float:
+    """Return how wide the picture of a sentence is, in hundredths of an inch."""
     rows = [view.words, view.target or ()]
     widths = [sum(map(text_width, row)) + GAP * len(row) for row in rows]
     return max(MIN_WIDTH, *widths) + 2 * MARGIN
@@ -104,9 +100,9 @@ def write_gallery(gallery: Gallery, page_title: str, path: str) -> None:
     if path.endswith(TEXT):
         write_lines(path, gallery.lines())
     elif path.endswith(PAGE):
-        from preorder.analysis.report.page import gallery_page  # which draws sentences
+        from preorder.analysis.report.page import page  # which draws sentences
 
-        write_lines(path, [gallery_page(page_title, gallery)])
+        write_lines(path, [page(page_title, gallery=gallery)])
     elif gallery.is_single:
         view = gallery.sentences[0].view
         write_picture(partial(draw_sentence, view), sentence_title(view), path)
@@ -168,7 +164,7 @@ class _Sheet:
     ) -> float:
         centres = dict(zip(order, self._centres([view.words[i] for i in order]), strict=True))
         targets = self._centres(view.target or ())
-        self._heading(name, top)
+        self.write(MARGIN, top + SMALL, name, SMALL, GREY, "left")
         upper = top + tree_height + HEADING + SIZE
         lower = upper + LINKS
         possible = view.alignment.possible if view.alignment is not None else ()
@@ -219,9 +215,6 @@ class _Sheet:
         gap = (self.width - 2 * MARGIN - sum(widths)) / (len(words) - 1) if len(words) > 1 else 0
         begins = accumulate(widths[:-1], lambda x, wide: x + wide + gap, initial=MARGIN)
         return [begin + wide / 2 for begin, wide in zip(begins, widths, strict=True)] if words else []
-
-    def _heading(self, text: str, top: float) -> None:
-        self.write(MARGIN, top + SMALL, text, SMALL, GREY, "left")
 
     def write(self, x: float, y: float, text: str, size: float, colour: str, side: str = "center") -> None:
         """Write a text, its base line at y."""

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import heapq
+import itertools
 import random
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import combinations
 from operator import itemgetter
 from statistics import fmean
 from typing import Any, NamedTuple, TypeVar
@@ -58,7 +58,12 @@ class SentenceView:
 
 def crossings(links: Iterable[tuple[int, int]]) -> int:
     """Count the pairs of links that cross. O(links²)."""
-    return sum((i - k) * (j - m) < 0 for (i, j), (k, m) in combinations(links, 2))
+    return sum((i - k) * (j - m) < 0 for (i, j), (k, m) in itertools.combinations(links, 2))
+
+
+def both_crossings(view: SentenceView) -> tuple[int, int] | None:
+    """Count the crossing links of the source and of the other order; None: there is no alignment."""
+    return None if view.alignment is None else (crossings(view.links), crossings(view.reordered().links))
 
 
 BEFORE, AFTER = "as it is written", "preordered"
@@ -79,21 +84,20 @@ def panel_names(view: SentenceView) -> tuple[str, str]:
     """Name the two orders of a sentence and, if it has links, say how these lie in each."""
     if not view.links:
         return BEFORE, AFTER
-    counts = [crossings(one.links) for one in (view, view.reordered())]
     found = taus(view)
     if found is None:
         measured = [f"no {MEASURE}, since the links cannot be sorted"] * 2
     else:
         measured = [f"{MEASURE} {SCORE_FORMATS[MEASURE].format(tau)}" for tau in found]
-    rows = zip((BEFORE, AFTER), counts, measured, strict=True)
+    rows = zip((BEFORE, AFTER), both_crossings(view), measured, strict=True)
     before, after = (f"{name}: {n} crossing{'s' * (n != 1)} of links, {tau}" for name, n, tau in rows)
     return before, after
 
 
 def summary(view: SentenceView) -> dict[str, Any]:
     """Return the JSON object of a sentence; what is not known is None."""
-    known = view.alignment is not None
     before, after = taus(view) or (None, None)
+    crossed, crossed_after = both_crossings(view) or (None, None)
     return {
         "source": list(view.words),
         "preordered": list(view.permutation.apply(view.words)),
@@ -101,8 +105,8 @@ def summary(view: SentenceView) -> dict[str, Any]:
         "order": list(view.permutation.order),
         "tree": None if view.tree is None else formats.format_tree(view.words, view.tree),
         "target": None if view.target is None else list(view.target),
-        "crossings": crossings(view.links) if known else None,
-        "crossings_preordered": crossings(view.reordered().links) if known else None,
+        "crossings": crossed,
+        "crossings_preordered": crossed_after,
         "tau_nakagawa": before,
         "tau_nakagawa_preordered": after,
     }
@@ -166,15 +170,9 @@ def sample(items: Iterable[T], count: int, seed: int) -> tuple[list[T], int]:
 
 def greatest(items: Iterable[tuple[float, T]], count: int) -> tuple[list[T], int]:
     """Return the ``count`` items of the greatest numbers, of equal ones the first; and the number of all."""
-    total = 0
-
-    def ranked() -> Iterator[tuple[float, int, T]]:
-        nonlocal total
-        for total, (number, item) in enumerate(items, 1):
-            yield -number, total, item
-
-    chosen = heapq.nsmallest(count, ranked(), key=itemgetter(0, 1))
-    return [item for _, _, item in chosen], total
+    counter = itertools.count()
+    chosen = heapq.nsmallest(count, ((-number, next(counter), item) for number, item in items))
+    return [item for _, _, item in chosen], next(counter)
 
 
 class Numbered(NamedTuple):
@@ -225,20 +223,18 @@ class Gallery:
 
 def gallery_table(gallery: Gallery) -> Table | None:
     """Return how the links of each sentence lie in both orders; None if no sentence has an alignment."""
-    measured = [taus(one.view) for one in gallery.sentences]
-    known = [both for both in measured if both is not None]
+    form = SCORE_FORMATS[MEASURE]
+    rows, known = [], []
+    for line, view in gallery.sentences:
+        found, tau = taus(view), ["–"] * 3
+        if found is not None:
+            known.append(found)
+            tau = [*map(form.format, found), form.format_difference(found[1] - found[0])]
+        crossed = map(str, both_crossings(view) or ["–"] * 2)
+        rows.append((str(line), str(len(view.words)), *crossed, *tau))
     if not known:
         return None
     columns = ("line", "tokens", "crossings before", "crossings after", "tau before", "tau after", "gain")
-    form = SCORE_FORMATS[MEASURE]
-    rows = []
-    for (line, view), found in zip(gallery.sentences, measured, strict=True):
-        crossed, tau = ["–"] * 2, ["–"] * 3
-        if view.alignment is not None:
-            crossed = [str(crossings(one.links)) for one in (view, view.reordered())]
-        if found is not None:
-            tau = [*map(form.format, found), form.format_difference(found[1] - found[0])]
-        rows.append((str(line), str(len(view.words)), *crossed, *tau))
     before, after = (form.format(fmean(column)) for column in zip(*known, strict=True))
     caption = f"{form.label} and crossings of links, before and after preordering"
     note = f"Means of tau: {before} before, {after} after."

@@ -22,8 +22,8 @@ def swaps(lengths: Iterator[int], percentages: Sequence[int], seed: int) -> Iter
     """
     random = np.random.default_rng(seed)
     for length in lengths:
-        drawn = random.permutation(length).tolist()
-        yield tuple(cycle(length, drawn[: swapped_words(length, percent)]) for percent in percentages)
+        drawn = random.permutation(length)
+        yield tuple(_cycle(length, drawn[: swapped_words(length, percent)]) for percent in percentages)
 
 
 def swapped_words(length: int, percent: int) -> int:
@@ -34,9 +34,8 @@ def swapped_words(length: int, percent: int) -> int:
     return max(nearest, 2)
 
 
-def cycle(length: int, tokens: Sequence[int]) -> Permutation:
+def _cycle(length: int, tokens: np.ndarray) -> Permutation:
     """Return the permutation that moves each token to where the next one stands, the last to the first."""
-    positions = list(range(length))
-    for token, following in zip(tokens, [*tokens[1:], *tokens[:1]], strict=True):
-        positions[token] = following
-    return Permutation(tuple(positions))
+    positions = np.arange(length)
+    positions[tokens] = np.roll(tokens, -1)
+    return Permutation(tuple(positions.tolist()))

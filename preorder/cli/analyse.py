@@ -18,7 +18,7 @@ from preorder.io import files
 from preorder.metrics import METRICS
 
 if TYPE_CHECKING:
-    from preorder.analysis.comparisons import Examples
+    from preorder.analysis.analyses import Examples
     from preorder.analysis.results import Curves
 
 EXAMPLES = """\
@@ -111,7 +111,7 @@ def _add_baseline(parser: argparse.ArgumentParser) -> None:
 
 
 def _length(arguments: argparse.Namespace) -> None:
-    from preorder.analysis.curves import by_length, length_curves
+    from preorder.analysis.analyses import by_length, length_curves
 
     orders = paths_by_name(arguments.positions)
     if orders and arguments.align is None:
@@ -122,7 +122,7 @@ def _length(arguments: argparse.Namespace) -> None:
 
 
 def _gain(arguments: argparse.Namespace) -> None:
-    from preorder.analysis.curves import gain_curves
+    from preorder.analysis.analyses import gain_curves
 
     path = arguments.positions
     data = score.read_data(arguments, alignment=arguments.align, positions={path: path})
@@ -130,7 +130,7 @@ def _gain(arguments: argparse.Namespace) -> None:
 
 
 def _examples(arguments: argparse.Namespace) -> None:
-    from preorder.analysis.comparisons import system_examples
+    from preorder.analysis.analyses import system_examples
 
     orders = paths_by_name(arguments.positions)
     data = score.read_data(arguments, source=arguments.src, positions=orders)
@@ -141,7 +141,7 @@ def _examples(arguments: argparse.Namespace) -> None:
 
 
 def _robustness(arguments: argparse.Namespace) -> None:
-    from preorder.analysis.curves import robustness_curves
+    from preorder.analysis.analyses import robustness_curves
 
     patterns = runs_by_name(arguments.hyp)
     for pattern in (path for runs in patterns.values() for path in runs):
@@ -172,7 +172,7 @@ def _print_curves(curves: Curves, arguments: argparse.Namespace) -> None:
 
 
 def _break_down(kind: str, arguments: argparse.Namespace) -> None:
-    from preorder.analysis.comparisons import break_down
+    from preorder.analysis.analyses import break_down
     from preorder.analysis.plots import breakdown_title, draw_breakdown
     from preorder.analysis.results import breakdown_table
 

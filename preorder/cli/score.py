@@ -18,8 +18,7 @@ if TYPE_CHECKING:
     from rich.text import Text
 
     from preorder.analysis.evaluation_data import EvaluationData
-    from preorder.metrics.scoring import Scoring
-    from preorder.metrics.significance import Comparison
+    from preorder.metrics.scoring import Comparison, Scoring
 
 EXAMPLES = """\
   preorder score --ref test.ja --hyp base=base.ja ours=ours.ja --baseline base --tokenize none
@@ -77,7 +76,7 @@ def run(arguments: argparse.Namespace) -> None:
 
 def _print(scoring: Scoring, baseline: str | None) -> None:
     """Print the scores, the counts behind them, and the signatures; marks as in Kawara et al. 2021."""
-    from preorder.analysis.comparisons import OPERATIONS
+    from preorder.analysis.analyses import OPERATIONS
     from preorder.analysis.results import SCORE_FORMATS
 
     names = list(scoring.best)
@@ -137,7 +136,7 @@ def _cell(scoring: Scoring, system: str, name: str) -> Text:
 
 def _legend(scoring: Scoring, baseline: str | None) -> Iterator[str]:
     from preorder.analysis.results import SCORE_FORMATS, score_titles
-    from preorder.metrics.significance import SIGNIFICANCE_LEVEL
+    from preorder.metrics.scoring import SIGNIFICANCE_LEVEL
 
     yield "in square brackets: 95 % of the bootstrap's resamples"
     if any(runs.deviation is not None for found in scoring.runs.values() for runs in found.values()):

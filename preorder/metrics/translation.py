@@ -176,11 +176,7 @@ def edit_counts(hypotheses: EncodedText, references: EncodedText) -> np.ndarray:
     """
     counts = np.zeros((len(hypotheses[1]) - 1, 4), np.int64)
     for k in range(len(counts)):
-        hypothesis, reference = words_of_line(hypotheses, k), words_of_line(references, k)
-        if len(reference):
-            counts[k] = _edits(hypothesis, reference)
-        else:
-            counts[k, 0] = len(hypothesis)
+        counts[k] = _edits(words_of_line(hypotheses, k), words_of_line(references, k))
     return counts
 
 

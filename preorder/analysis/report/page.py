@@ -21,25 +21,27 @@ DOCTYPE = "<!doctype html>"
 CONTENT_POLICY = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'"
 """What a browser may load for the page: nothing."""
 
+DRAWINGS = {
+    Curves: (draw_curves, curves_title),
+    Breakdown: (draw_breakdown, breakdown_title),
+    SentenceView: (draw_sentence, sentence_title),
+}
 LEAST_SCALE = 0.75  # of the picture of a sentence: its letters are 13 pixels high
 
 
-def page(title: str, runs: Sequence[Run]) -> str:
-    """Return the page of a set of runs."""
+def page(title: str, runs: Sequence[Run] = (), gallery: Gallery | None = None) -> str:
+    """Return the page of a set of runs, or of one gallery."""
     sections = []
     for number, run in enumerate(runs, 1):
         chapters = enumerate((Chapter("Scores", run.scores), *run.chapters), 1)
         parts = [(f"run{number}-{k}", one.heading, one.content) for k, one in chapters]
         sections.append((f"run{number}", run, parts))
-    headings = [(name, run.title) for name, run, _ in sections] if len(runs) > 1 else []
-    values = {"sections": sections, "summary": _summary(runs), "gallery": None}
-    return _render(title=title, headings=headings, **values)
-
-
-def gallery_page(title: str, gallery: Gallery) -> str:
-    """Return the page of one gallery; errors are those of :func:`page`."""
-    headings = [(f"gallery-line-{one.line}", one.title) for one in gallery.sentences]
-    return _render(title=title, headings=headings, sections=[], summary=None, gallery=gallery)
+    if gallery is not None:
+        headings = [(f"gallery-line-{one.line}", one.title) for one in gallery.sentences]
+    else:
+        headings = [(name, run.title) for name, run, _ in sections] if len(runs) > 1 else []
+    values = {"headings": headings, "sections": sections, "summary": _summary(runs), "gallery": gallery}
+    return _template().render(title=title, **values).strip() + "\n"
 
 
 def is_page(path: Path) -> bool:
@@ -47,10 +49,6 @@ def is_page(path: Path) -> bool:
     with path.open("rb") as stream:
         beginning = stream.read(500).decode(errors="replace")
     return beginning.startswith(DOCTYPE) and str(escape(CONTENT_POLICY)) in beginning
-
-
-def _render(**values: object) -> str:
-    return _template().render(**values).strip() + "\n"
 
 
 @cache
@@ -64,7 +62,7 @@ def _template() -> Template:
         "script": Markup(_resource("report.js")),
         "formats": SCORE_FORMATS,
         "gallery_table": gallery_table,
-        "least_width": lambda one: f"{LEAST_SCALE * sentence_width(one.view):.2f}in",
+        "least_width": lambda one: f"{LEAST_SCALE * sentence_width(one.view) / 100:.2f}in",
     }
     environment.filters |= {
         "breakable": lambda text: Markup(escape(text).replace("_", Markup("_<wbr>"))),
@@ -76,7 +74,7 @@ def _template() -> Template:
 
 
 def _summary(runs: Sequence[Run]) -> Table | None:
-    if len(runs) == 1:
+    if len(runs) < 2:
         return None
     columns = dict.fromkeys(column for run in runs for column in run.scores.columns)
     rows = tuple(
@@ -89,13 +87,8 @@ def _summary(runs: Sequence[Run]) -> Table | None:
 
 def _picture(shown: Curves | Breakdown | SentenceView, name: str) -> Markup:
     """Return a picture; the name goes before the ids inside it, since a page holds several pictures."""
-    if isinstance(shown, Curves):
-        draw, title = draw_curves, curves_title(shown)
-    elif isinstance(shown, Breakdown):
-        draw, title = draw_breakdown, breakdown_title(shown)
-    else:
-        draw, title = draw_sentence, sentence_title(shown)
-    picture = svg_element(partial(draw, shown), title, transparent=True)
+    draw, title = DRAWINGS[type(shown)]
+    picture = svg_element(partial(draw, shown), title(shown), transparent=True)
     return Markup(re.sub(r'(\bid="|xlink:href="#|url\(#)', rf"\g<1>{name}-", picture))
 
 

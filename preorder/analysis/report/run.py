@@ -8,9 +8,8 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
-from preorder.analysis import CURVE_METRICS, EXAMPLE_METRIC, GAIN_WIDTH
-from preorder.analysis.comparisons import Examples, break_down, system_examples
-from preorder.analysis.curves import by_length, fitting_width, gain_curves, length_curves
+from preorder.analysis import CURVE_METRICS, EXAMPLE_METRIC, GAIN_WIDTH, analyses
+from preorder.analysis.analyses import Examples
 from preorder.analysis.diagnosis import diagnose_translations, translation_tables
 from preorder.analysis.evaluation_data import EvaluationData, EvaluationFiles, read_evaluation_data
 from preorder.analysis.results import Breakdown, Curves, Table, parse_curves, scoring_table
@@ -166,15 +165,14 @@ def report_run(manifest: Manifest, seed: int) -> Run:
 
 def _analyses(manifest: Manifest, data: EvaluationData) -> Iterator[Chapter]:
     baseline, *others = data.systems
-    lengths = list(map(len, data.source))
-    groups = by_length(lengths, *fitting_width(lengths))
-    yield Chapter("By length", length_curves(data, CURVE_METRICS, groups))
+    groups = analyses.by_fitting_length(list(map(len, data.source)))
+    yield Chapter("By length", analyses.length_curves(data, CURVE_METRICS, groups))
     given: dict[str, list[str]] = {}  # positions → the systems that are given them
     for name, positions in manifest.files.positions.items():
         given.setdefault(positions, []).append(name)
     orders = {names[0]: ", ".join(names) for names in given.values()} if data.target_groups else {}
     for order, names in orders.items():
-        curves = gain_curves(data, CURVE_METRICS, order, GAIN_WIDTH)
+        curves = analyses.gain_curves(data, CURVE_METRICS, order, GAIN_WIDTH)
         yield Chapter(f"By what the order of {names} gains", curves)
     for order, gallery in order_galleries(data, list(orders), manifest.files.alignment).items():
         yield Chapter(f"Sentences in the order of {orders[order]}", gallery)
@@ -182,10 +180,10 @@ def _analyses(manifest: Manifest, data: EvaluationData) -> Iterator[Chapter]:
     diagnosis, _ = diagnose_translations(data.references, first, manifest.options, data.seed)
     for heading, table in zip(("Order headroom", "What is left"), translation_tables(diagnosis), strict=True):
         yield Chapter(f"{heading} of {baseline}", table)
-    yield Chapter("n-gram precisions", break_down("precision", data))
-    yield Chapter("Under- and over-generation", break_down("generation", data))
+    yield Chapter("n-gram precisions", analyses.break_down("precision", data))
+    yield Chapter("Under- and over-generation", analyses.break_down("generation", data))
     for system in others:
-        chosen = system_examples(data, EXAMPLE_METRIC, baseline, system, EXAMPLE_COUNT)
+        chosen = analyses.system_examples(data, EXAMPLE_METRIC, baseline, system, EXAMPLE_COUNT)
         yield Chapter(f"Examples of {system}", chosen)
     if manifest.robustness is not None:
         try:

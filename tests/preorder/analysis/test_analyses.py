@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from preorder.analysis.curves import by_gain, by_length
+from preorder.analysis.analyses import by_gain, by_length
 from preorder.analysis.results import Curves, Estimate, Group, parse_curves
 from preorder.errors import DataError
 

@@ -1,19 +1,30 @@
-"""Curves of scores over groups of sentences: by length, by what preordering gains, over shuffled sources."""
+"""What ``preorder analyse`` finds: curves of scores over groups of sentences, parts of a score, examples."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
 from preorder.analysis import GAIN_WIDTH, LAST_LENGTH, LENGTH_WIDTH
 from preorder.analysis.evaluation_data import EvaluationData
-from preorder.analysis.results import Curves, Estimate, Group
-from preorder.errors import DataError
-from preorder.metrics import MetricOptions
+from preorder.analysis.results import Breakdown, Curves, Estimate, Group
+from preorder.errors import DataError, UsageError
+from preorder.metrics import Metric, MetricOptions, Score
 from preorder.metrics.orders import Preordering
-from preorder.metrics.scoring import Systems, SystemStatistics, Text, measure, measure_translations, resample
+from preorder.metrics.scoring import (
+    Systems,
+    SystemStatistics,
+    Text,
+    check_system,
+    measure,
+    measure_translations,
+    resample,
+    score_systems,
+)
+from preorder.metrics.translation import Bleu, Ter, bleu_precisions
 
 NARROW_WIDTHS = (1, 2, 3, 4, 5)  # for short sentences
 ROUNDING = 1e-9  # gains may be off by this
@@ -50,11 +61,11 @@ def by_length(
     return _grouped(axis, bins, numbers > 0, label)
 
 
-def fitting_width(lengths: Sequence[int]) -> tuple[int, int]:
-    """Return a width of groups such that six hold nearly all sentences, and the least length of the last."""
+def by_fitting_length(lengths: Sequence[int], axis: str = "source length (tokens)") -> SentenceGroups:
+    """Group sentences by their number of tokens, so that six groups of a width hold nearly all of them."""
     longest = np.percentile(lengths, 99) if len(lengths) else 0
     width = next((width for width in NARROW_WIDTHS if 6 * width >= longest), LENGTH_WIDTH)
-    return width, 6 * width + 1
+    return by_length(lengths, width, 6 * width + 1, axis)
 
 
 def by_gain(gains: Sequence[float], width: float = GAIN_WIDTH) -> SentenceGroups:
@@ -148,3 +159,98 @@ def _curves(
     if not groups:
         raise DataError(f"no sentence can be grouped by {axis}")
     return Curves(kind, axis, tuple(groups), measures, skipped, signature)
+
+
+OPERATIONS = ("ter_deletions", "ter_insertions", "ter_substitutions", "ter_shifts")
+
+
+class Precisions(Bleu):
+    """BLEU's statistics, with the precisions of 1- to 4-grams as scores, in per cent."""
+
+    scores: ClassVar[tuple[Score, ...]] = tuple(
+        Score(f"precision_{n + 1}", lambda totals, n=n: bleu_precisions(totals)[..., n]) for n in range(4)
+    )
+
+
+BREAKDOWNS: dict[str, tuple[type[Metric], Sequence[str]]] = {
+    "precision": (Precisions, [score.name for score in Precisions.scores]),
+    "generation": (Ter, OPERATIONS),
+}
+"""Kind → its metric, and which scores are the parts; Kawara et al. 2021, Table VI, Tables VII and VIII."""
+
+
+def break_down(kind: str, data: EvaluationData, baseline: str | None = None) -> Breakdown:
+    """Compare the parts of a score with those of a system, by default the first."""
+    metric, parts = BREAKDOWNS[kind]
+    measured = measure([metric(data.references, data.options)], data.systems)
+    found = score_systems(measured, baseline or next(iter(data.systems)), data.seed)
+    systems = {
+        name: {part: Estimate(runs[part].mean, found.intervals[name][part]) for part in parts}
+        for name, runs in found.runs.items()
+    }
+    compared = {name: {part: one[part] for part in parts} for name, one in found.significance.items()}
+    return Breakdown(kind, systems, compared, found.signature)
+
+
+@dataclass(frozen=True)
+class Example:
+    """A sentence with its translations."""
+
+    line: int  # from 1
+    difference: float  # the score of the system less that of the baseline
+    source: str
+    reordered: dict[str, str]  # the source in each order by name
+    references: tuple[str, ...]
+    systems: dict[str, str]  # each system's translation
+    scores: dict[str, float]  # of each, by the metric that the examples were chosen by
+
+    def rows(self, form: Callable[[float], str]) -> list[tuple[str, str]]:
+        """Return all texts, each with a title before it; ``form`` writes the scores."""
+        return [
+            ("source", self.source),
+            *((f"in the order {name}", text) for name, text in self.reordered.items()),
+            *(("reference", text) for text in self.references),
+            *((f"{name} {form(self.scores[name])}", text) for name, text in self.systems.items()),
+        ]
+
+
+@dataclass(frozen=True)
+class Examples:
+    """Sentences in which a system is better and worse than a baseline, the greatest difference first."""
+
+    kind: str
+    measure: str  # the metric that scores the sentences
+    baseline: str
+    system: str
+    better: tuple[Example, ...]
+    worse: tuple[Example, ...]
+
+
+def system_examples(data: EvaluationData, metric: str, baseline: str, system: str, count: int) -> Examples:
+    """Choose up to ``count`` sentences of each sort, in which the first runs of two systems differ most."""
+    for name in (baseline, system):
+        check_system(name, data.systems)
+    if baseline == system:
+        raise UsageError(f"{system!r} is not to be compared with itself")
+    (measured,) = data.measure([metric])
+    scores = {name: measured.metric.score(runs[0]) for name, runs in measured.systems.items()}
+    differences = scores[system] - scores[baseline]
+    gains = differences if measured.metric.scores[0].higher_is_better else -differences
+
+    def example(index: int) -> Example:
+        words = data.source[index]
+        return Example(
+            line=index + 1,
+            difference=float(differences[index]),
+            source=" ".join(words),
+            reordered={name: " ".join(orders[index].apply(words)) for name, orders in data.orders.items()},
+            references=tuple(text[index] for text in data.references),
+            systems={name: runs[0][index] for name, runs in data.systems.items()},
+            scores={name: float(values[index]) for name, values in scores.items()},
+        )
+
+    def greatest(numbers: np.ndarray) -> tuple[Example, ...]:
+        first = np.argsort(-numbers, kind="stable")[:count].tolist()
+        return tuple(example(i) for i in first if numbers[i] > 0)
+
+    return Examples("examples", metric, baseline, system, greatest(gains), greatest(-gains))
