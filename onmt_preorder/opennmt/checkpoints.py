@@ -286,8 +286,14 @@ def _train(original: Any, self: Any, *args: Any, **kwargs: Any) -> Any:
     saver = self.model_saver
     if saver is None or not options.is_ours(saver.model_opt):
         return original(self, *args, **kwargs)
-    with interruptible():
-        result = original(self, *args, **kwargs)
+    try:
+        with interruptible():
+            result = original(self, *args, **kwargs)
+    except KeyboardInterrupt:
+        step = saver.last_saved_step
+        left = f"the last checkpoint is of step {step}" if step else "no checkpoint has been saved"
+        logger.warning(f"interrupted in step {self.optim.training_step}: {left}")
+        raise
     if getattr(saver, _FOUND, None):
         try:
             path, step, perplexity = best(saver.base_path)
