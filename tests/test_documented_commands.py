@@ -122,7 +122,7 @@ NOT_RUN = (
     "--engine ray",  # starts a Ray or needs a cluster
 )
 """Parts of commands that are not run here; most of them have tests of their own."""
-ELSEWHERE = ("README.md", "docs/benchmarks.md")  # run by tests of their own: test_readme.py, benchmarks
+ELSEWHERE = ("README.md", "docs/benchmarks.md")  # run by tests of their own: test_docs.py, benchmarks
 
 SHORTER = f"""\
 set -euo pipefail
@@ -213,24 +213,15 @@ def help_of(program, subcommand):
 
 def test_every_option_that_the_documents_name_exists():
     known, wrong = {}, []
-    for page, (program, subcommand, options) in all_calls():
+    calls = [(page, call) for page in PAGES for mention in mentions(page) for call in calls_of(mention)]
+    assert len(calls) > 150
+    for page, (program, subcommand, options) in calls:
         if (program, subcommand) not in known:
             text = help_of(program, None if subcommand == "COMMAND" else subcommand)
             known[program, subcommand] = set(re.findall(r"(?<![\w-])--?[A-Za-z][\w-]*", text))
             assert known[program, subcommand], (page, program, subcommand)
         wrong += [f"{page}: {program}: {option}" for option in options - known[program, subcommand]]
     assert not wrong
-
-
-def all_calls():
-    return [(page, call) for page in PAGES for mention in mentions(page) for call in calls_of(mention)]
-
-
-def test_an_option_that_does_not_exist_would_be_found():
-    calls = [call for _, call in all_calls()]
-    assert len(calls) > 150
-    assert ("onmt_train", None) in {call[:2] for call in calls if "--override_opts" in call[2]}
-    assert "-override_opts" not in help_of("onmt_train", None).replace("--override_opts", "")
 
 
 def train(folder, system, size, name, source):
@@ -270,7 +261,7 @@ def workplace(tmp_path_factory):
 
 
 def to_run(page):
-    """Return the commands to run; those of bash blocks are run by test_readme.py."""
+    """Return the commands to run; those of bash blocks are run by test_docs.py."""
     return [command for block in blocks(page, ("",)) for command in commands(block) if is_run(command)]
 
 

@@ -79,15 +79,18 @@ def test_every_system_is_tested_and_says_what_it_reads_and_begins_from():
         assert (read.name, read.begins_from) == (system, BASES.get(system))
 
 
-@pytest.mark.parametrize(("size", "system"), [(size, name) for size in SIZES for name in systems_in(size)])
-def test_opennmt_reads_it(size, system):
-    opt, expected = checked_opt(size, system), dict(SYSTEMS[system])
-    if expected.get("decoder_type") == "preorder_transformer" and size == "small_long":
-        expected["norm_placement"] = "pre"
-    if "distortion" in expected:
-        learns_faster = expected["distortion"] != "none" and size != "paper"
-        expected["distortion_rate_factor"] = 10 if learns_faster else 1
-    assert {key: getattr(opt, key) for key in expected} == expected
+@pytest.mark.parametrize(
+    "size", ["small", *(pytest.param(size, marks=pytest.mark.slow) for size in SIZES if size != "small")]
+)
+def test_opennmt_reads_it(size):
+    for system in systems_in(size):
+        opt, expected = checked_opt(size, system), dict(SYSTEMS[system])
+        if expected.get("decoder_type") == "preorder_transformer" and size == "small_long":
+            expected["norm_placement"] = "pre"
+        if "distortion" in expected:
+            learns_faster = expected["distortion"] != "none" and size != "paper"
+            expected["distortion_rate_factor"] = 10 if learns_faster else 1
+        assert {key: getattr(opt, key) for key in expected} == expected, system
 
 
 def test_the_vocabulary_is_for_the_same_model():

@@ -39,18 +39,8 @@ def run(*argv):
     assert main(list(argv)) == 0
 
 
-def opened(path, mode):
-    """Open a file that is compressed as its name says, by none of the project's code."""
-    suffix = path.rpartition(".")[2]
-    modules = {"gz": gzip, "bz2": bz2, "xz": lzma}
-    if suffix == "zst":
-        return pytest.importorskip(ZSTD).open(path, mode)
-    return modules[suffix].open(path, mode) if suffix in modules else open(path, mode)
-
-
 def read(path):
-    with opened(str(path), "rb") as stream:
-        return stream.read().decode().split("\n")[:-1]
+    return Path(path).read_bytes().decode().split("\n")[:-1]
 
 
 def readings(features, positions):
@@ -59,12 +49,12 @@ def readings(features, positions):
     return [Reading(line, tuple(map(int, numbers.split()))) for line, numbers in pairs]
 
 
-def applied(*given, suffix=""):
+def applied(*given):
     """Return the readings of ``preorder apply``."""
     found = []
     for name in ("features", "positions"):
-        run("apply", "--model", "model", "--format", name, "--out", f"{name}{suffix}", *given)
-        found.append(read(f"{name}{suffix}"))
+        run("apply", "--model", "model", "--format", name, "--out", name, *given)
+        found.append(read(name))
     return readings(*found)
 
 
@@ -92,11 +82,6 @@ def standard_input(lines):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(sys, "stdin", type("Stdin", (), {"buffer": property(lambda _: io.BytesIO(data))})())
         return applied()
-
-
-def compressed(lines):
-    Path("src.gz").write_bytes(gzip.compress(Path(text("src", lines)).read_bytes()))
-    return applied("--src", "src.gz", suffix=".zst")
 
 
 def shards(**columns):
@@ -131,7 +116,6 @@ WORDS = {
     "apply, sentence by sentence": lambda lines: by_sentence(src=lines),
     "apply, lines that end in CR LF": lambda lines: apply(src=[f"{line}\r" for line in lines]),
     "apply, standard input": standard_input,
-    "apply, compressed": compressed,
     "apply, in shards": lambda lines: shards(src=lines),
     "API, strings": api,
     "API, lists of tokens": lambda lines: api(TOKENS),
@@ -266,7 +250,11 @@ COLUMNS = {
 """Files that hold words and tags, as the lines of each option."""
 
 
-@pytest.mark.parametrize("suffix", ["", ".gz", ".bz2", ".xz", ".zst"])
+OPENERS = {"": open, ".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}
+OPENERS[".zst"] = lambda *given: pytest.importorskip(ZSTD).open(*given)
+
+
+@pytest.mark.parametrize("suffix", OPENERS)
 @pytest.mark.parametrize("files", COLUMNS)
 def test_files_of_other_systems(model, files, suffix):
     """They begin with a byte order mark, their lines end in CR LF, but the last does not end."""
@@ -274,7 +262,7 @@ def test_files_of_other_systems(model, files, suffix):
     arguments = ["--model", "model", "--out", "features"]
     for option, lines in COLUMNS[files]([" ".join(each) for each in tag_layer("Penn")]).items():
         text = MARK + "\r\n".join(lines)
-        with opened(f"{option}{suffix}", "wb") as stream:
+        with OPENERS[suffix](f"{option}{suffix}", "wb") as stream:
             stream.write(text.encode())
         arguments += [f"--{option}", f"{option}{suffix}"]
     run("apply", *arguments)
@@ -288,7 +276,7 @@ PIECES = st.sampled_from(
 )
 
 
-@settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=20, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.lists(st.lists(PIECES | CHARACTERS, max_size=9).map("".join), max_size=6))
 def test_lines_of_any_characters(model, lines):
     model("words")

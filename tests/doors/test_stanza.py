@@ -4,13 +4,11 @@ from pathlib import Path
 
 import pytest
 
-import preorder
 from onmt_preorder.input.on_the_fly import OnTheFlyPreorderer
 from preorder.annotate import stanza
 from preorder.annotate.stanza import StanzaOptions, annotator
 from preorder.cli import main
 from preorder.data.sentence import Sentence
-from preorder.errors import UsageError
 from preorder.methods.model_directory import load_model
 from preorder.processes import in_processes
 from preorder.syntax.read import parse_bracketing, parse_conllu
@@ -124,11 +122,3 @@ DOORS = {
 @pytest.mark.parametrize("door", DOORS)
 def test_tags_and_trees(options, expected, door):
     assert dict(zip(NAMES, DOORS[door](options), strict=True)) == expected
-
-
-def test_api_refuses(options):
-    """It has no Stanza."""
-    with pytest.raises(UsageError, match=r"the model needs .*, and none are given"):
-        preorder.load("model").positions(LINES)
-    with pytest.raises(UsageError, match=r"the model needs .*, and none are given"):
-        preorder.LineModel("model")(LINES)

@@ -1,15 +1,20 @@
-"""Command lines that would lose something, and places that cannot be written: one line, nothing done."""
+"""Command lines that cannot be, or would lose something: one line, nothing done."""
 
 import os
+import re
 import shutil
 import subprocess
 import sys
 
 import pytest
 
+import preorder
 from preorder.cli import main
+from preorder.errors import UsageError
+from preorder.learning.options import _all
+from preorder.methods.registry import all_options
 from tests.support.running import environment
-from tests.support.texts import content
+from tests.support.texts import content, rows
 
 SOURCE, TARGET, LINKS = "a b c\n" * 20, "x y z\n" * 20, "0-0 1-2 2-1\n" * 20
 
@@ -23,14 +28,12 @@ def folder(tmp_path, monkeypatch):
     shutil.copy("src", "corpus/src")
     (tmp_path / "link").symlink_to("src")
     (tmp_path / "empty").mkdir()
-    (tmp_path / "trained").mkdir()
-    (tmp_path / "trained" / "model.json").write_text('{"format": "onmt-preorder model"}')
     (tmp_path / "lang=en").mkdir()
     for name in ("lang=en/src", "src.classes", "corpus/src.gz"):
         shutil.copy("src", name)
-    for name, text in (("mixed", '{"format": "onmt-preorder model"}'), ("other", '{"format": "another"}')):
+    for name in ("trained", "mixed"):
         (tmp_path / name).mkdir()
-        (tmp_path / name / "model.json").write_text(text)
+        (tmp_path / name / "model.json").write_text('{"format": "onmt-preorder model"}')
     (tmp_path / "mixed" / "notes").write_text("mine")
     return tmp_path
 
@@ -112,11 +115,7 @@ FULL = "standard output: No space left on device\n"
     ("command", "status", "message"),
     [
         ("gold -q --src src --align align > /dev/full", 2, FULL),
-        (
-            "evaluate -q --align align --order order > /dev/full",
-            2,
-            FULL,
-        ),
+        ("evaluate -q --align align --order order > /dev/full", 2, FULL),
         ("gold -v --src src --align align --out out 2>&-", 0, ""),
         ("gold -q --src src --align align --out out <&- >&-", 0, ""),
     ],
@@ -143,3 +142,61 @@ def test_output_is_utf8_whatever_the_locale(folder, locale):
     (folder / "src").write_text("私 は\n", encoding="utf-8")
     (folder / "align").write_text("0-0 1-1\n")
     assert run("gold --src src --align align", **locale) == (0, "私￨0 は￨1\n", "")
+
+
+BOUNDED = [f"--{name.replace('_', '-')}" for name, o in _all(all_options()).items() if o.bounds[1]]
+NUMBERS = {
+    "train": ["--seed", "--threads", "--limit", "--max-length", "--held-out", "--cross-fit", *BOUNDED],
+    "apply": ["--n-best", "--threads"],
+    "annotate": ["--seed", "--workers"],
+    "analyse length": ["--width", "--last", "--seed"],
+    "show": ["--lines", "--sample", "--gain", "--worst", "--max-length"],
+    "swap": ["--percent"],
+    "align": ["--seed"],
+}
+"""Command → options whose values have bounds."""
+
+
+@pytest.mark.parametrize(("command", "option"), [(name, one) for name in NUMBERS for one in NUMBERS[name]])
+@pytest.mark.parametrize("value", ["-5", "x", "", "1" + "0" * 20, "9" * 5000])
+def test_bounds(command, option, value, capsys):
+    with pytest.raises(SystemExit) as caught:
+        main([*command.split(), f"{option}={value}"])
+    error = capsys.readouterr().err
+    assert caught.value.code == 2
+    assert re.search(f"argument {option}(/--line)?: ", error)
+    assert error.count("\n") == 1
+    assert len(error) < 250
+
+
+SAID = """
+--seed | 4294967296 | more than 4294967295: '4294967296'
+--minibatch | 100000000000000000000 | 100000000000000000000 is not a whole number from 1 to 1000000
+--dropout | 2 | 2.0 is not a number from 0 to 0.99
+--hidden | 30000 | 30000 is not a whole number from 1 to 16384
+--threads | 0 | not a whole number from 1: '0'
+--lang | ../x | not the code of a language: '../x'
+"""
+
+
+@pytest.mark.parametrize(("option", "value", "reason"), rows(SAID))
+def test_what_is_said(option, value, reason, capsys):
+    with pytest.raises(SystemExit):
+        main(["train", option, value])
+    assert f"argument {option}: {reason} (see" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("option", "value"),
+    [
+        ("seed", 2**32),
+        ("seed", 1.5),
+        ("dropout", float("nan")),
+        ("iterations", True),
+        ("hidden", "8"),
+        ("learning_rate", 10**400),
+    ],
+)
+def test_bounds_of_the_api(option, value):
+    with pytest.raises(UsageError, match=f"^{option}: .* is not a .*number .*$"):
+        preorder.train(["a b"], ["0-0 1-1"], method="neural-btg", **{option: value})

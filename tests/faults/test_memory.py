@@ -6,30 +6,29 @@ import sys
 
 import pytest
 
-from preorder.command_line import Parser, execute, reason_of
+from preorder.command_line import Parser, execute
 from tests.support.running import environment
 
 LIMITED = """
 import resource, sys
 from preorder.cli import main
-assert main(sys.argv[2].split()) == 0  # so that all is imported, compiled and started
+train = "train -q --method btg --max-length 1000 --classes 0 --held-out 0 --iterations 1"
+train += " --src {0} --align {0}.align --model {0}.model"
+assert main(train.format("short").split()) == 0  # so that all is imported, compiled and started
 taken = int(open("/proc/self/statm").read().split()[0]) * resource.getpagesize()
-resource.setrlimit(resource.RLIMIT_AS, (taken + int(sys.argv[1]) * 2**20,) * 2)
-sys.exit(main(sys.argv[3].split()))
+resource.setrlimit(resource.RLIMIT_AS, (taken + 300 * 2**20,) * 2)
+sys.exit(main(train.format("long").split()))
 """
-TRAIN = "train -q --method btg --max-length 1000 --classes 0 --held-out 0 --iterations 1"
-SHORT, LONG = (
-    f"{TRAIN} --src {name} --align {name}.align --model {name}.model" for name in ("short", "long")
-)
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not os.path.exists("/proc/self/statm"), reason="needs Linux")
 def test_sizes_that_do_not_fit(tmp_path):
     """There is memory for the smaller one, and 300 MiB more."""
     for name, length in (("short", 3), ("long", 900)):
         (tmp_path / name).write_text(" ".join(map(str, range(length))) + "\n")
         (tmp_path / f"{name}.align").write_text(" ".join(f"{i}-{length - i}" for i in range(length)) + "\n")
-    command = [sys.executable, "-c", LIMITED, "300", SHORT, LONG]
+    command = [sys.executable, "-c", LIMITED]
     done = subprocess.run(command, cwd=tmp_path, env=environment(), capture_output=True, text=True)
     assert (done.returncode, done.stdout) == (2, ""), done.stderr
     assert done.stderr.startswith("not enough memory: ask for smaller sizes")
@@ -37,11 +36,15 @@ def test_sizes_that_do_not_fit(tmp_path):
     assert not (tmp_path / "long.model").exists()
 
 
-def raising(error):
-    def run(*_):
+def run_raising(error):
+    """Run a command that fails; return its exit status."""
+
+    def run(_):
         raise error
 
-    return run
+    parser = Parser()
+    parser.set_defaults(run=run)
+    return execute(parser, [])
 
 
 @pytest.mark.parametrize(
@@ -57,16 +60,11 @@ def raising(error):
     ],
 )
 def test_what_libraries_say(error, capsys):
-    parser = Parser()
-    parser.set_defaults(run=raising(error))
-    assert execute(parser, []) == 2
+    assert run_raising(error) == 2
     assert capsys.readouterr().err.startswith("not enough memory: ")
 
 
 @pytest.mark.parametrize("error", [RuntimeError("memory"), ValueError("out of memory"), KeyError("x")])
 def test_faults_of_the_program_keep_their_traceback(error):
-    assert reason_of(error) is None
-    parser = Parser()
-    parser.set_defaults(run=raising(error))
     with pytest.raises(type(error)):
-        execute(parser, [])
+        run_raising(error)

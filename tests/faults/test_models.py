@@ -33,12 +33,12 @@ from tests.support.verb_last import LINES, bitext
 SMALL = {"iterations": 1, "minibatch": 6, "hidden": 8, "depth": 1, "size": 8}
 
 
-def trained(kind):
+def trained(kind, seed=1):
     """Return a small model of a kind, with word classes."""
     plain = bitext()
     classes = learn_classes([sentence.words for sentence in plain.sentences], 3, 1)
     lines = Bitext(list(map(classes.add_to, plain.sentences)), plain.alignments)
-    options = all_options()[kind]()
+    options = all_options()[kind](seed=seed)
     options = replace(options, **{name: value for name, value in SMALL.items() if hasattr(options, name)})
     preorderer = method_class(kind).fit(lines, options, lines)[0]
     return Model(preorderer, classes, "en", {"options": options.__dict__})
@@ -205,13 +205,7 @@ def test_scores_that_are_no_numbers():
 @pytest.fixture(scope="module")
 def two_models():
     """Return models with different weights and classes, in the order of their seeds, 1 and 2."""
-    found = []
-    for seed in (1, 2):
-        preorderer, training = method_class("btg").fit(
-            bitext(), all_options()["btg"](iterations=1, seed=seed)
-        )
-        found.append(Model(preorderer, WordClasses({f"word{seed}": str(seed)}), None, training))
-    return found
+    return [replace(trained("btg", seed), classes=WordClasses({f"word{seed}": str(seed)})) for seed in (1, 2)]
 
 
 def test_what_may_become_a_model(tmp_path, two_models):

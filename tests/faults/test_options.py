@@ -16,35 +16,25 @@ from onmt_preorder import options
 from preorder.errors import PreorderError, UsageError
 from tests.support.distortion_models import DISTORTION
 from tests.support.opennmt import make_opt
-from tests.support.transformers import learn_from_a_batch, make_vocabs
+from tests.support.transformers import PLAIN, SWAN, WITHOUT_FEATURES, learn_from_a_batch, make_vocabs
 
-NO_POSITIONS = {"preorder_encoding": [], "n_src_feats": 0, "src_feats_defaults": None}
-RECURRENT = {
-    **NO_POSITIONS,
-    "encoder_type": "brnn",
-    "rnn_type": "GRU",
-    "position_encoding": False,
-    "param_init": 0.1,
-    "param_init_glorot": False,
-}
 POSITIONS = {**DISTORTION, "n_src_feats": 1, "src_feats_defaults": "0"}
-OUR_DECODER = {"decoder_type": "preorder_transformer"}
-EXPLICIT = {**OUR_DECODER, "norm_placement": "post", "preorder_encoding": []}
+EXPLICIT = {"decoder_type": "preorder_transformer", "norm_placement": "post", "preorder_encoding": []}
 
 FAMILIES = {
     "relative": {},
     "absolute": {"preorder_encoding": ["absolute"], "source_max_relative": 0},
-    "plain": {**NO_POSITIONS, **OUR_DECODER},
-    "post-norm": {**NO_POSITIONS, **OUR_DECODER, "norm_placement": "post", "optim": "adadelta"},
-    "reordering": {**NO_POSITIONS, **OUR_DECODER, "reordering_embedding": ["encoder", "decoder"]},
+    "plain": PLAIN,
+    "post-norm": {**PLAIN, "norm_placement": "post", "optim": "adadelta"},
+    "reordering": {**PLAIN, "reordering_embedding": ["encoder", "decoder"]},
     "exgre": {**EXPLICIT, "explicit_reordering": "exgre"},
     "refsr": {**EXPLICIT, "explicit_reordering": "refsr"},
     "exgre without its loss": {**EXPLICIT, "explicit_reordering": "exgre", "reordering_loss_weight": 0},
-    "OpenNMT-py's Transformer": {**NO_POSITIONS, "encoder_type": "transformer"},
-    "OpenNMT-py's encoder": {**NO_POSITIONS, **OUR_DECODER, "encoder_type": "transformer"},
-    "attention": {**RECURRENT, "decoder_type": "rnn"},
-    "local reordering": {**RECURRENT, "decoder_type": "rnn", "local_reordering_window": 3},
-    "SWAN": {**RECURRENT, "decoder_type": "swan"},
+    "OpenNMT-py's Transformer": {**WITHOUT_FEATURES, "encoder_type": "transformer"},
+    "OpenNMT-py's encoder": {**PLAIN, "encoder_type": "transformer"},
+    "attention": {**SWAN, "decoder_type": "rnn"},
+    "local reordering": {**SWAN, "decoder_type": "rnn", "local_reordering_window": 3},
+    "SWAN": SWAN,
     "SWAN after a Transformer": {"decoder_type": "swan"},
     "rnnsearch": DISTORTION,
     "rnnsearch with positions": {**POSITIONS, "preorder_encoding": ["recurrent"]},
@@ -175,9 +165,7 @@ def search():
     @functools.cache
     def built(family):
         opt = make_opt(**FAMILIES[family])
-        vocabs = make_vocabs() | {"decoder_start_token": "<s>"}
-        if not opt.n_src_feats:
-            del vocabs["src_feats"]
+        vocabs = (make_vocabs() if opt.n_src_feats else make_vocabs(None)) | {"decoder_start_token": "<s>"}
         return build_model(opt, opt, vocabs, None, -1), vocabs, opt
 
     def make(family, **changes):

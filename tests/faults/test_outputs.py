@@ -1,18 +1,16 @@
 """Where outputs go: devices, pipes, links, modes, full disks, and several writers at a time."""
 
-import multiprocessing
 import os
-import resource
 import stat
 import threading
 
 import numpy as np
 import pytest
 
-from preorder.errors import DataError
 from preorder.io import atomic, files
 from preorder.io.atomic import atomic_directory, atomic_file
 from preorder.io.storage import CODECS
+from tests.support.running import limited
 
 LINES = [f"line {number}" for number in range(2000)]
 NOISE = list(map(str, np.random.default_rng(1).random(9000)))  # which nothing makes small
@@ -77,24 +75,6 @@ def test_a_new_file_has_the_mode_that_the_umask_leaves(tmp_path):
     assert stat.S_IMODE((tmp_path / "folder").stat().st_mode) == 0o750
 
 
-def _limited(function, *arguments):
-    """Call a function in a process that can write files of 4,096 bytes; return what it says."""
-    context = multiprocessing.get_context("fork")
-    receiver, sender = context.Pipe(duplex=False)
-
-    def run():
-        resource.setrlimit(resource.RLIMIT_FSIZE, (4096, 4096))
-        try:
-            sender.send(function(*arguments))
-        except DataError as error:
-            sender.send(str(error))
-
-    process = context.Process(target=run)
-    process.start()
-    process.join()
-    return receiver.recv()
-
-
 def _write_directory(path):
     with atomic_directory(path) as folder:
         (folder / "file").write_text(TEXT)
@@ -115,7 +95,7 @@ def test_a_full_disk_is_one_line_and_keeps_what_was_there(tmp_path, write, name)
     file = path / "file" if name == "folder" else path
     file.parent.mkdir(exist_ok=True)
     file.write_text("before")
-    assert _limited(write, str(path)) == f"{path}: cannot be written: File too large"
+    assert limited(4096, write, str(path)) == f"{path}: cannot be written: File too large"
     assert file.read_text() == "before"
     assert [entry.name for entry in tmp_path.iterdir()] == [name]
 

@@ -27,13 +27,13 @@ from preorder_recipes.pipeline import runner
 from preorder_recipes.pipeline.steps import Stamps
 os.environ["RUNNER"] = str(os.getpid())
 runner.program_path = fake_programs.program_in(sys.argv[1])
-where, _, number = os.environ.get("DIE", "").partition(":")
+place, _, number = os.environ.get("DIE", "").partition(":")
 
-def dying(method, before):
+def dying(method):
     calls = []
     def wrapped(*arguments):
         calls.append(1)
-        if before and len(calls) == int(number):
+        if place == "end" and len(calls) == int(number):
             os.kill(os.getpid(), 9)
         found = method(*arguments)
         if len(calls) == int(number):
@@ -41,9 +41,8 @@ def dying(method, before):
         return found
     return wrapped
 
-if where:
-    name, _, when = where.partition("-")
-    setattr(Stamps, name, dying(getattr(Stamps, name), when == "before"))
+if place:
+    setattr(Stamps, place, dying(getattr(Stamps, place)))
 sys.exit(run.main(sys.argv[2:]))
 """
 
@@ -92,51 +91,36 @@ def finished(workplace):
     return folder
 
 
-def check_after_a_kill(workplace, finished, folder, **variables):
+def killed_and_resumed(workplace, finished, folder, **variables):
+    """Do a run that is killed, and again, to the same end as without; return what is said then."""
     status, error = run_to_end(workplace, folder, **variables)
     assert status == -signal.SIGKILL, error
     wait_until(lambda: not still_running(str(folder)))
     status, error = run_to_end(workplace, folder)
     assert status == 0, error
     assert made(folder) == made(finished)
-    shutil.rmtree(folder)
-
-
-WITHIN_TRAINING = 8
-"""The call of the fake programs in which the system is trained."""
+    return error
 
 
 @pytest.mark.slow
-def test_a_killed_training_goes_on_from_the_last_whole_checkpoint(workplace, finished):
-    folder = workplace / "training"
-    assert run_to_end(workplace, folder, KILL_AT=str(WITHIN_TRAINING))[0] == -signal.SIGKILL
-    wait_until(lambda: not still_running(str(folder)))
-    assert (folder / "trained").read_text() == "1 2 3 "
-    status, error = run_to_end(workplace, folder)
-    assert status == 0, error
+def test_a_run_that_is_killed(workplace, finished, tmp_path):
+    """In a step, after the stamp of its begin, or before that of its end."""
+    folder = tmp_path / "training"
+    error = killed_and_resumed(workplace, finished, folder, KILL_AT="8")  # within the training
     assert (folder / "trained").read_text() == "1 2 3 3 4 "  # half of the third checkpoint was written
     assert "-train_from systems/preorder_relative/seed1/model_step_2.pt -reset_optim none" in error
-    assert made(folder) == made(finished)
-
-
-ALL = "FAULTS" in os.environ  # else each step is killed at one of its places, in turn
-PLACES = ("begin-after", "end-before", "end-after")
-
-
-@pytest.mark.slow
-def test_a_run_killed_at_each_place(workplace, finished):
     steps = len(list((finished / "stamps").rglob("*.json")))
     calls = len((finished / "calls").read_text())
     assert steps > 10
-    for number in range(1, calls + 1, 1 if ALL else 5):
-        check_after_a_kill(workplace, finished, workplace / "killed", KILL_AT=str(number))
-    for number in range(1, steps + 1, 1 if ALL else 2):
-        for place in PLACES if ALL else [PLACES[number // 2 % len(PLACES)]]:
-            check_after_a_kill(workplace, finished, workplace / "killed", DIE=f"{place}:{number}")
+    for number in range(1, calls + 1, 5):
+        killed_and_resumed(workplace, finished, tmp_path / str(number), KILL_AT=str(number))
+    for number in range(1, steps + 1, 2):
+        place = ("begin", "end")[number // 2 % 2]
+        killed_and_resumed(workplace, finished, tmp_path / f"{place}{number}", DIE=f"{place}:{number}")
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, pytest.param(signal.SIGTERM, marks=pytest.mark.slow)])
-def test_an_interrupted_run_ends_its_steps_and_says_so(workplace, number):
+def test_an_interrupted_run_ends_its_steps_and_says_so(workplace, in_process, monkeypatch, capsys, number):
     folder = workplace / f"interrupted-{number}"
     (workplace / "slow").mkdir(exist_ok=True)
     fake = workplace / "slow/preorder"
@@ -145,8 +129,9 @@ def test_an_interrupted_run_ends_its_steps_and_says_so(workplace, number):
     command = [sys.executable, "-c", DRIVER, str(workplace / "slow"), *line_of(workplace, folder)]
     with subprocess.Popen(command, env=environment(), stderr=subprocess.PIPE, cwd=ROOT, text=True) as process:
         wait_until((folder / "started").exists)
-        status, error = run_to_end(workplace, folder)
-        assert (status, error) == (2, f"{folder}: another run is working in it\n")
+        monkeypatch.setattr(runner, "LOCK_PATIENCE", 0)
+        assert in_process(folder) == 2
+        assert capsys.readouterr().err == f"{folder}: another run is working in it\n"
         process.send_signal(number)
         error = process.communicate()[1]
     assert process.returncode == processes.INTERRUPTED
@@ -199,26 +184,21 @@ def test_the_results_keep_what_earlier_commands_have_finished(in_process, tmp_pa
     assert f"made them: {one} with seed 1, {one} with seed 2, {two} with seed 2" in capsys.readouterr().err
 
 
-def test_no_result_of_old_data_is_kept(workplace, in_process, tmp_path, capsys):
-    """Though the system that is asked for reads no order."""
+def test_no_result_of_old_data_is_kept(workplace, in_process, tmp_path, capsys, monkeypatch):
+    """Though the system that is asked for reads no order. The report is opened where one asks for it."""
+    opened = []
+    monkeypatch.setattr("webbrowser.open", opened.append)
     folder, data, plain = tmp_path / "run", tmp_path / "data", "baseline_absolute_relative"
     shutil.copytree(workplace / "data", data)
     given = ("--data", str(data))
     assert in_process(folder, *given, "--systems", f"{plain},preorder_relative") == 0
     (data / "test.aa").write_text("b a\n" * 3)
     capsys.readouterr()
-    assert in_process(folder, *given, "--systems", plain) == 0
+    assert opened == []
+    assert in_process(folder, *given, "--systems", plain, "--open") == 0
+    assert opened == [(folder / "report.html").as_uri()]
     assert list(json.loads((folder / "results.json").read_text())["systems"]) == [plain]
     assert "made them: preorder_relative with seed 1" in capsys.readouterr().err
-
-
-def test_the_report_is_opened_where_one_asks_for_it(in_process, tmp_path, monkeypatch):
-    opened = []
-    monkeypatch.setattr("webbrowser.open", opened.append)
-    assert in_process(tmp_path / "run") == 0
-    assert opened == []
-    assert in_process(tmp_path / "run", "--open") == 0
-    assert opened == [(tmp_path / "run/report.html").as_uri()]
 
 
 def save(folder, steps):

@@ -1,5 +1,7 @@
 """What the tests of onmt_preorder share."""
 
+import copy
+import functools
 import importlib
 import os
 import random
@@ -157,11 +159,16 @@ def checked_opt(size, system):
     return opt
 
 
-def make_opt(**changes):
-    """Return the options that ``onmt_train`` would have, those of TINY with changes."""
+@functools.cache
+def _defaults():
     parser = ArgumentParser()
     opts.train_opts(parser)
-    opt = parser.parse_args(["--data=", "--src_vocab="])
+    return parser.parse_args(["--data=", "--src_vocab="])
+
+
+def make_opt(**changes):
+    """Return the options that ``onmt_train`` would have, those of TINY with changes."""
+    opt = copy.deepcopy(_defaults())
     for key, value in {**TINY, "data_task": "seq2seq", **changes}.items():
         assert hasattr(opt, key) or key == "data_task", key
         setattr(opt, key, value)

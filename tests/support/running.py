@@ -1,8 +1,12 @@
 """What tests of processes share."""
 
+import multiprocessing
 import os
+import resource
 import time
 from pathlib import Path
+
+from preorder.errors import DataError
 
 ROOT = Path(__file__).parents[2]
 
@@ -33,3 +37,21 @@ def environment(**more):
     cache = os.environ.get("XDG_CACHE_HOME", str(Path.home() / ".cache"))
     fixed = {"PYTHONPATH": str(ROOT), "OMP_NUM_THREADS": "1", "XDG_CACHE_HOME": cache}
     return {**os.environ, **fixed, **more}
+
+
+def limited(size, function, *arguments):
+    """Call a function in a process that can write files of so many bytes; return what it says."""
+    context = multiprocessing.get_context("fork")
+    receiver, sender = context.Pipe(duplex=False)
+
+    def run():
+        resource.setrlimit(resource.RLIMIT_FSIZE, (size, size))
+        try:
+            sender.send(function(*arguments))
+        except DataError as error:
+            sender.send(str(error))
+
+    process = context.Process(target=run)
+    process.start()
+    process.join()
+    return receiver.recv()

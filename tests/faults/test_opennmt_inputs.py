@@ -1,6 +1,5 @@
-"""Vocabularies: written whole or not at all, whatever stops their making; garbage in one is one line."""
+"""Configurations and vocabularies that are none: one line, status 2; vocabularies are written whole."""
 
-import resource
 from pathlib import Path
 
 import pytest
@@ -10,20 +9,75 @@ pytest.importorskip("onmt", reason="OpenNMT-py is not installed: see the README"
 
 from onmt_preorder.opennmt.repairs.vocabularies import check
 from preorder.errors import DataError
-from tests.support.opennmt import TINY, call, outcome, start, write_task
+from tests.support.opennmt import TINY, call, outcome, write_training_task
+from tests.support.running import limited
 from tests.support.texts import content, write
 
 
 @pytest.fixture
 def folder(tmp_path):
-    """Return a folder with texts, an old vocabulary and a configuration."""
-    write_task(tmp_path, "train", 20, seed=1)
-    write_task(tmp_path, "valid", 5, seed=2)
-    write(tmp_path / "vocab.src", "old\t1")
+    """Return a folder with texts, old vocabularies and a configuration."""
+    write_training_task(tmp_path, 20, 5)
     (tmp_path / "vocab.src").chmod(0o600)
     (tmp_path / "config.yaml").write_text(yaml.safe_dump(TINY | {"save_data": "data/x"}))
     return tmp_path
 
+
+def outcome_of(capsys, folder, *command):
+    """Run a command that writes nothing; return its status and its errors."""
+    before = content(folder)
+    found = outcome(capsys, folder, *command)
+    assert content(folder) == before
+    return found
+
+
+FILES = {
+    "[a, b]": "the file has to hold lines of KEY: VALUE",
+    "3": "the file has to hold lines of KEY: VALUE",
+    "": "the file has to hold lines of KEY: VALUE",
+    "a: b: c": "c.yaml:1: not YAML: mapping values are not allowed here",
+    "a: \x01": "not YAML: ",
+    "a: 2020-99-99": "not YAML: ",
+    "a: " + "9" * 5000: "not YAML: ",
+    "a: !!python/object/apply:os.system [ls]": "not YAML: could not determine a constructor",
+    "a: " + "[" * 1_000: "YAML that is nested too deeply",
+    "a: " + "{a: " * 5_000 + "}" * 5_000: "YAML that is nested too deeply",
+    "1: 2": "a key is a name, not 1",
+    "sizes: {1: {}}": "a key is a name, not 1",
+    "sizes: {small: 3}": "each of sizes has to hold lines of KEY: VALUE",
+    "sizes: {small: {}}\nsize: [small]": "c.yaml:2: size is the name of one of sizes",
+}
+
+
+@pytest.mark.parametrize("program", ["onmt_train", "onmt_build_vocab"])
+@pytest.mark.parametrize("text", FILES, ids=range(len(FILES)))
+def test_a_file_that_is_no_configuration(folder, capsys, text, program):
+    (folder / "c.yaml").write_text(text)
+    status, (line,) = outcome_of(capsys, folder, program, "-config", "c.yaml")
+    assert status == 2
+    assert FILES[text] in line
+    assert len(line) < 400
+
+
+ODD = [[1, 2], ["x"], {"a": "b"}, {}, "x", -7, 1.5, True, "é\0", [[1]], [{}], "2024-01-01", "nan"]
+KEYS = """
+layers hidden_size dropout train_steps learning_rate encoder_type preorder_encoding preorder_max_relative
+norm_placement optim seed data transforms src_vocab early_stopping_criteria n_src_feats hiden_size
+share_vocab bfloat16
+""".split()
+
+
+@pytest.mark.parametrize("key", KEYS)
+def test_values_of_odd_types(folder, capsys, key):
+    for value in ODD[KEYS.index(key) % 4 :: 4]:
+        text = yaml.safe_dump(TINY | {"train_steps": 0, key: value}, allow_unicode=True)
+        (folder / "c.yaml").write_text(text)
+        status, lines = outcome_of(capsys, folder, "onmt_train", "-config", "c.yaml")
+        assert (status, len(lines)) in ((2, 1), (0, 0)), (key, value, status, lines)
+        assert all(len(line) < 2000 for line in lines)
+
+
+# --- vocabularies ---
 
 BUILD = ("onmt_build_vocab", "-config", "config.yaml", "-n_sample", -1, "-overwrite")
 
@@ -67,25 +121,19 @@ def test_lines_that_a_filter_leaves_out_are_not_counted(folder, encoder):
 )
 def test_an_output_that_cannot_be(folder, capsys, arguments, message):
     (folder / "data").mkdir()
-    before = content(folder)
-    status, lines = outcome(capsys, folder, *BUILD, *arguments.split())
-    assert (status, len(lines)) == (2, 1), lines
-    assert message in lines[0]
-    assert content(folder) == before
+    status, (line,) = outcome_of(capsys, folder, *BUILD, *arguments.split())
+    assert status == 2
+    assert message in line
 
 
-def test_a_full_disk_keeps_the_old_vocabulary(folder):
+def test_a_full_disk_keeps_the_old_vocabulary(folder, capsys):
     write(folder / "train.src", *[" ".join(f"w{n}￨{n}" for n in range(100))] * 50)
     write(folder / "train.tgt", *[" ".join(f"w{n}" for n in range(100))] * 50)
     before = content(folder)
-    code = "import resource, sys; resource.setrlimit(resource.RLIMIT_FSIZE, (400, 400)); "
-    code += "from onmt.bin.build_vocab import main; main()"
-    process = start(folder, "python", "-c", code, *BUILD[1:])
-    _, errors = process.communicate(timeout=120)
-    assert process.returncode == 2, errors
-    assert "cannot be written" in errors.splitlines()[-1], errors
+    status, lines = limited(400, outcome, capsys, folder, *BUILD)
+    assert status == 2
+    assert "cannot be written" in lines[-1]
     assert content(folder) == before
-    assert resource.getrlimit(resource.RLIMIT_FSIZE)[0] == resource.RLIM_INFINITY
 
 
 GARBAGE = {
@@ -117,7 +165,6 @@ def test_garbage_in_a_vocabulary(tmp_path, monkeypatch, data):
 @pytest.mark.parametrize("side", ["src", "tgt"])
 def test_vocabularies_are_checked_before_a_training(folder, capsys, side):
     (folder / "v").write_text("a\t1\na\t2\n")
-    write(folder / "vocab.tgt", "w1\t3", "w2\t2")
     status, lines = outcome(capsys, folder, "onmt_train", "-config", "config.yaml", f"-{side}_vocab", "v")
     assert (status, lines) == (2, ["v:2: the word is there twice: 'a'"])
 
