@@ -60,11 +60,7 @@ def applied(*given):
 
 def written(columns):
     """Write the lines of each option; return the options."""
-    return [part for option, lines in columns.items() for part in (f"--{option}", text(option, lines))]
-
-
-def text(name, lines):
-    return write(Path(name), *lines)
+    return [part for name, lines in columns.items() for part in (f"--{name}", write(Path(name), *lines))]
 
 
 def apply(**columns):
@@ -78,7 +74,7 @@ def by_sentence(**columns):
 
 
 def standard_input(lines):
-    data = Path(text("src", lines)).read_bytes()
+    data = Path(write(Path("src"), *lines)).read_bytes()
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(sys, "stdin", type("Stdin", (), {"buffer": property(lambda _: io.BytesIO(data))})())
         return applied()
@@ -90,7 +86,7 @@ def shards(**columns):
     for option, lines in columns.items():
         Path(option).mkdir()
         for begin in range(0, len(lines), 10):
-            text(f"{option}/{begin:02}", lines[begin : begin + 10])
+            write(Path(f"{option}/{begin:02}"), *lines[begin : begin + 10])
     for name in ("features", "positions"):
         given = [part for option in columns for part in (f"--{option}", f"{option}/*")]
         run("apply", "--model", "model", "--format", name, "--out-dir", f"{name}-out", *given)

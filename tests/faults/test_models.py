@@ -235,7 +235,7 @@ def test_readers_while_it_is_replaced(tmp_path, two_models):
     writer.start()
     seen = set()
     until = time.monotonic() + 300
-    for _ in itertools.takewhile(lambda i: i < 300 or len(seen) < 2, itertools.count()):
+    for _ in itertools.takewhile(lambda i: i < 100 or len(seen) < 2, itertools.count()):
         loaded = load_model(directory)
         seed = loaded.training["options"]["seed"]
         assert loaded.classes == two_models[seed - 1].classes

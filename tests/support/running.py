@@ -11,7 +11,7 @@ from preorder.errors import DataError
 ROOT = Path(__file__).parents[2]
 
 
-def wait_until(condition, seconds=20):
+def wait_until(condition, seconds=60):
     end = time.monotonic() + seconds
     while not condition():
         assert time.monotonic() < end
