@@ -5,7 +5,7 @@ from onmt.bin.build_vocab import _get_parser as vocabulary_parser
 from onmt.bin.train import _get_parser as training_parser
 
 from onmt_preorder.base_configuration import CONFIG, find, merge, read_files
-from preorder.errors import DataError, UsageError
+from preorder.errors import DataError, PreorderError, UsageError
 
 FAMILY = """\
 size: little
@@ -59,30 +59,20 @@ def test_sizes(folder):
 
 
 @pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        ("layers: 1\nbase: no.yaml\n", r"run.yaml:2: base no.yaml: there is no .*/no.yaml"),
-        ("base: [system.yaml, run.yaml]\n", "run.yaml:1: base run.yaml: the file builds on itself"),
-        ("base: loop.yaml\n", "loop.yaml:1: base run.yaml: the file builds on itself"),
-    ],
-)
-def test_bad_files(folder, text, message):
-    (folder / "loop.yaml").write_text("base: run.yaml\n")
-    with pytest.raises(DataError, match=message):
-        read(folder, text)
-
-
-@pytest.mark.parametrize(
     ("text", "size", "message"),
     [
+        ("layers: 1\nbase: no.yaml\n", None, r"run.yaml:2: base no.yaml: there is no .*/no.yaml"),
+        ("base: [system.yaml, run.yaml]\n", None, "run.yaml:1: base run.yaml: the file builds on itself"),
+        ("base: loop.yaml\n", None, "loop.yaml:1: base run.yaml: the file builds on itself"),
         ("base: system.yaml\n", "huge", "run.yaml: no size 'huge'; there are: little, much"),
         ("base: system.yaml\nsize: huge\n", None, "run.yaml: no size 'huge'; there are: little, much"),
         ("sizes: {little: {}}\n", None, "run.yaml: no size None; there are: little"),
         ("layers: 1\n", "little", "run.yaml: no size 'little'; there are: none"),
     ],
 )
-def test_sizes_that_do_not_exist(folder, text, size, message):
-    with pytest.raises(UsageError, match=message):
+def test_bases_and_sizes_that_do_not_exist(folder, text, size, message):
+    (folder / "loop.yaml").write_text("base: run.yaml\n")
+    with pytest.raises(PreorderError, match=message):
         read(folder, text, size)
 
 
