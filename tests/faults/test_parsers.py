@@ -11,7 +11,6 @@ from preorder.annotate.classes import WordClasses
 from preorder.data import Sentence, formats
 from preorder.errors import DataError
 from preorder.io import files
-from preorder.io.storage import CODECS
 from preorder.syntax.binary import binary_branches
 from preorder.syntax.read import TreeFile, add_trees
 
@@ -47,7 +46,6 @@ PIECES = (
     *("[" * 100_000, "(" * 2000, '{"a":' * 50_000, "null", "\ud7ff"),
     *("1.1\t", "3-4\t", "0-0 ||| ", "1-1 ||| "),
 )
-SOUND = "a seed for bytes"
 
 
 def damaged(text, generator):
@@ -60,11 +58,9 @@ def damaged(text, generator):
     return text
 
 
-def file_of(text, folder, suffix=""):
-    path = folder / f"file{suffix}"
-    data = text if isinstance(text, bytes) else text.encode("utf-8", "surrogatepass")
-    path.write_bytes(data)
-    return str(path)
+def file_of(text, folder):
+    (folder / "file").write_bytes(text.encode("utf-8", "surrogatepass"))
+    return str(folder / "file")
 
 
 def read_sentence(text, folder):
@@ -100,23 +96,6 @@ def parse_classes(text, folder):
             assert formats.parse_tokens(name) == (name,), word
 
 
-def reads_compressed(suffix):
-    """Return a parser of compressed lines, some bytes of which are damaged."""
-
-    def read(text, folder):
-        generator = random.Random(text)
-        line = "".join(map(chr, generator.choices(range(32, 127), k=400)))
-        path = folder / f"sound{suffix}"
-        files.write_lines(str(path), [line])
-        content = bytearray(path.read_bytes())
-        for _ in range(generator.choice((1, 1, 2, 9)) if text != SOUND else 0):
-            place = generator.randrange(len(content) + 1)
-            content[place : place + generator.randrange(3)] = generator.randbytes(generator.randrange(3))
-        list(files.read_lines(file_of(bytes(content), folder, suffix)))
-
-    return read
-
-
 def read_manifest(text, folder):
     path = folder / "report.json"
     path.write_text(text)
@@ -139,7 +118,6 @@ PARSERS = {
     "orders": (lambda text, _: formats.parse_order(text), "2 0 1 3"),
     "positions": (lambda text, _: formats.parse_positions(text), "2 0 1 3"),
     "features": (parse_features, "I￨0 see￨2 a&#65512;b￨1"),
-    **{suffix.strip("."): (reads_compressed(suffix), SOUND) for suffix in CODECS},
     "manifest": (read_manifest, json.dumps(MANIFEST)),
     "curves": (lambda text, folder: parse_curves(files.read_json(file_of(text, folder))), json.dumps(CURVES)),
     "classes": (parse_classes, "I\t1\nsee\t2\n"),
