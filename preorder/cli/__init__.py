@@ -34,7 +34,6 @@ SUMMARIES = {
 """Name → what it does, without a capital and a full stop; the module of that name in this package does it."""
 
 COMMANDS = tuple(SUMMARIES)
-
 GC_THRESHOLD = 100_000
 """New objects between two runs of the cyclic garbage collector: sentences are many, and form no cycles."""
 
@@ -75,11 +74,7 @@ def build_parser(commands: Sequence[str] = COMMANDS) -> argparse.ArgumentParser:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run a command line; return its exit status: 0 done, 2 bad input or usage, 130 interrupted."""
-    thresholds = gc.get_threshold()
-    gc.set_threshold(GC_THRESHOLD, *thresholds[1:])
-    try:
-        given = sys.argv[1:] if argv is None else argv
-        wanted = COMMANDS if COMPLETION in os.environ else [word for word in given if word in COMMANDS][:1]
-        return execute(build_parser(wanted), argv)
-    finally:
-        gc.set_threshold(*thresholds)
+    gc.set_threshold(GC_THRESHOLD)
+    given = sys.argv[1:] if argv is None else argv
+    wanted = COMMANDS if COMPLETION in os.environ else [word for word in given if word in COMMANDS][:1]
+    return execute(build_parser(wanted), argv)

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import argparse
 import collections
-import itertools
 import os
 import sys
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
+from itertools import chain, islice, starmap
 
 from preorder.alignment.eflomal import (
     DEFAULT_MODEL,
@@ -38,9 +38,6 @@ EXAMPLES = """\
   preorder align --src train.en --tgt train.ja --hand-src hand.en --hand-tgt hand.ja \\
       --hand-align hand.align --out train.align
 """
-
-Work = Callable[[Sentences, Sentences], Iterable[Alignment]]
-"""Aligns a part of a text, the sources and the targets."""
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
@@ -89,45 +86,27 @@ def run(arguments: argparse.Namespace) -> None:
     files.write_lines(arguments.out, map(format_alignment, _aligned(arguments)))
 
 
+def _aligned(arguments: argparse.Namespace) -> Iterator[Alignment]:
+    settings = Settings(arguments.eflomal_model, arguments.threads)
+    least = arguments.min_confidence or DEFAULT_MIN_CONFIDENCE
+    sample = Sampler(arguments.samplers or DEFAULT_SAMPLERS, arguments.seed, settings)
+    chunks = _chunks(arguments)
+    if arguments.hand_align:
+        return _rescored(arguments, sample, least, chunks)
+    if arguments.samplers:
+        return chain.from_iterable(agreement(sample(*sides), least) for sides in chunks)
+    align = Aligner(arguments.symmetrize or DEFAULT_SYMMETRIZATION, arguments.seed, settings)
+    return chain.from_iterable(starmap(align, chunks))
+
+
 def _read(source: str, target: str) -> list[tuple[str, Iterator]]:
     words = (sentence.interned().words for sentence in read_plain(source, parse_source))
     targets = (tuple(map(sys.intern, tokens)) for tokens in read_plain(target, parse_tokens))
     return [(source, words), (target, targets)]
 
 
-def _read_hand(arguments: argparse.Namespace) -> Iterator[tuple]:
-    """Return the hand-aligned sentences: the sources, the targets and the alignments."""
-
-    def checked(source: Sequence[str], target: Sequence[str], links: Alignment) -> tuple:
-        links.check_within(len(source), len(target))
-        return source, target, links
-
-    path = arguments.hand_align
-    sides = (*_read(arguments.hand_src, arguments.hand_tgt), (path, read_alignments(path)))
-    return zip(*files.not_empty(path, files.map_parallel(checked, path, *sides)), strict=True)
-
-
-def _aligned(arguments: argparse.Namespace) -> Iterator[Alignment]:
-    """Yield the alignments of the text, which is held in parts of ``--chunk`` lines."""
-    settings = Settings(arguments.eflomal_model, arguments.threads)
-    least = arguments.min_confidence or DEFAULT_MIN_CONFIDENCE
-    if arguments.hand_align:
-        work = _rescorer(arguments, settings, least)
-    elif arguments.samplers:
-        sample = Sampler(arguments.samplers, arguments.seed, settings)
-
-        def work(*sides: Sentences) -> Iterable[Alignment]:
-            return agreement(sample(*sides), least)
-
-    else:
-        symmetrization = arguments.symmetrize or DEFAULT_SYMMETRIZATION
-        work = Aligner(symmetrization, arguments.seed, settings)
-    for chunk in _chunks(arguments):
-        yield from work(*zip(*chunk, strict=True))
-
-
-def _chunks(arguments: argparse.Namespace) -> Iterator[Sequence[tuple]]:
-    """Return the sentence pairs, so many at once.
+def _chunks(arguments: argparse.Namespace) -> Iterator[tuple[Sentences, Sentences]]:
+    """Yield ``--chunk`` sources and targets at once.
 
     Files are read once to their end before, to find what is wrong with them before the work of hours.
     """
@@ -135,25 +114,32 @@ def _chunks(arguments: argparse.Namespace) -> Iterator[Sequence[tuple]]:
     if all(map(os.path.isfile, paths)):
         collections.deque(files.in_parallel(*_read(*paths)), maxlen=0)
     chunks = files.batched(files.in_parallel(*_read(*paths)), arguments.chunk, lambda _: 1)
-    first = files.not_empty(arguments.src, itertools.islice(chunks, 1))
-    return itertools.chain(first, chunks)
+    first = files.not_empty(arguments.src, islice(chunks, 1))
+    for chunk in chain(first, chunks):
+        yield tuple(zip(*chunk, strict=True))
 
 
-def _rescorer(arguments: argparse.Namespace, settings: Settings, least: float) -> Work:
-    """Return what aligns a part of the text, and rescores its links by what hand-aligned sentences teach.
-
-    They are aligned together with the first part.
-    """
+def _rescored(
+    arguments: argparse.Namespace,
+    sample: Sampler,
+    least: float,
+    chunks: Iterable[tuple[Sentences, Sentences]],
+) -> Iterator[Alignment]:
+    """Align, and rescore the links by what hand-aligned sentences teach, aligned with the first chunk."""
     from preorder.alignment import rescoring
     from preorder.metrics.alignment import alignment_counts, alignment_scores
 
-    hand_sources, hand_targets, hand_links = _read_hand(arguments)
-    rescoring.check_enough(len(hand_links))
-    sample = Sampler(arguments.samplers or DEFAULT_SAMPLERS, arguments.seed, settings)
-    classifier = None
+    def checked(source: Sequence[str], target: Sequence[str], links: Alignment) -> tuple:
+        links.check_within(len(source), len(target))
+        return source, target, links
 
-    def work(sources: Sentences, targets: Sentences) -> Iterator[Alignment]:
-        nonlocal classifier
+    path = arguments.hand_align
+    sides = (*_read(arguments.hand_src, arguments.hand_tgt), (path, read_alignments(path)))
+    hand = files.not_empty(path, files.map_parallel(checked, path, *sides))
+    hand_sources, hand_targets, hand_links = zip(*hand, strict=True)
+    rescoring.check_enough(len(hand_links))
+    classifier = None
+    for sources, targets in chunks:
         whole = sources, targets
         if classifier is None:
             whole = (*sources, *hand_sources), (*targets, *hand_targets)
@@ -166,6 +152,4 @@ def _rescorer(arguments: argparse.Namespace, settings: Settings, least: float) -
             LOGGER.info(f"hand-aligned sentences, held out: {measured}")
             classifier = rescoring.learn(known, arguments.seed)
         found = rescoring.rescored(corpus, classifier, range(len(sources)))
-        return (confident(confidences, least) for confidences in found)
-
-    return work
+        yield from (confident(confidences, least) for confidences in found)

@@ -60,24 +60,20 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     options.add_number(kind, "--width", options.tau_width, defaults.GAIN_WIDTH, "how wide a group is, in tau")
     for name, summary in BREAKDOWNS.items():
         _add_baseline(_add_kind(kinds, name, partial(_break_down, name), summary))
-    _add_examples(kinds)
+    kind = _add_kind(kinds, "examples", _examples, "sentences that two systems translate most differently")
+    options.add_source(kind, default=None)
+    _add_orders(kind)
+    _add_baseline(kind)
+    text = "system to compare with the baseline (default: the last of --hyp)"
+    options.add_files(kind, "NAME", system=text)
+    text = "metric that scores each sentence"
+    options.add_choice(kind, "--metric", METRICS, defaults.EXAMPLE_METRIC, text)
+    count, text = defaults.EXAMPLE_COUNT, "how many better sentences, and how many worse"
+    options.add_number(kind, "--count", options.positive, count, text)
     summary = "scores of translations of a source with swapped words"
     kind = _add_kind(kinds, "robustness", _robustness, summary)
     options.add_percentages(kind)
     score.add_metrics(kind, defaults.CURVE_METRICS)
-
-
-def _add_examples(kinds: argparse._SubParsersAction) -> None:
-    parser = _add_kind(kinds, "examples", _examples, "sentences that two systems translate most differently")
-    options.add_source(parser, default=None)
-    _add_orders(parser)
-    _add_baseline(parser)
-    text = "system to compare with the baseline (default: the last of --hyp)"
-    parser.add_argument("--system", metavar="NAME", help=text)
-    text = "metric that scores each sentence"
-    options.add_choice(parser, "--metric", METRICS, defaults.EXAMPLE_METRIC, text)
-    count, text = defaults.EXAMPLE_COUNT, "how many better sentences, and how many worse"
-    options.add_number(parser, "--count", options.positive, count, text)
 
 
 def _add_kind(
@@ -95,19 +91,14 @@ def _add_kind(
 
 
 def _add_orders(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "--positions",
-        metavar="[NAME=]F",
-        nargs="+",
-        action="extend",
-        default=[],
-        help="orders of the source: for each token its position; without NAME called like the file",
-    )
+    text = "orders of the source: for each token its position; without NAME called like the file"
+    how = {"metavar": "[NAME=]F", "nargs": "+", "action": "extend", "default": []}
+    parser.add_argument("--positions", **how, help=text)
 
 
 def _add_baseline(parser: argparse.ArgumentParser) -> None:
     text = "compare the others with this system (default: the first of --hyp)"
-    parser.add_argument("--baseline", metavar="NAME", help=text)
+    options.add_files(parser, "NAME", baseline=text)
 
 
 def _length(arguments: argparse.Namespace) -> None:
@@ -147,19 +138,14 @@ def _robustness(arguments: argparse.Namespace) -> None:
     for pattern in (path for runs in patterns.values() for path in runs):
         if PERCENT_FIELD not in pattern:
             raise UsageError(f"{pattern}: no {PERCENT_FIELD} in it to stand for the percentage")
-    paths = {
+    systems = {
         (percent, name): [pattern.replace(PERCENT_FIELD, str(percent)) for pattern in runs]
         for percent in arguments.percent
         for name, runs in patterns.items()
     }
-    every = [*arguments.ref, *(path for runs in paths.values() for path in runs)]
-    columns = iter(files.read_columns(*((path, files.read_lines(path)) for path in every)))
-    references = [next(columns) for _ in arguments.ref]
-    texts = {key: [next(columns) for _ in runs] for key, runs in paths.items()}
-    score.warn_if_tokenised(arguments, references[0])
-    by_percent = {percent: {name: texts[percent, name] for name in patterns} for percent in arguments.percent}
-    metric_options = score.metric_options(arguments)
-    found = robustness_curves(references, by_percent, arguments.metrics, metric_options, arguments.seed)
+    data = score.read_data(arguments, systems=systems)
+    texts = {n: {name: data.systems[n, name] for name in patterns} for n in arguments.percent}
+    found = robustness_curves(data.references, texts, arguments.metrics, data.options, arguments.seed)
     _print_curves(found, arguments)
 
 

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import argparse
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from functools import partial
 
-from preorder.annotate.classes import WordClasses
 from preorder.annotate.stanza import TREES, StanzaOptions, annotate
 from preorder.cli import shards, source
 from preorder.cli.source import Source
@@ -18,11 +17,11 @@ from preorder.command_line.paths import check_outputs, given_paths
 from preorder.data.formats import format_annotated
 from preorder.data.sentence import Sentence
 from preorder.errors import UsageError
-from preorder.io import files, storage
+from preorder.io import files
 from preorder.io.storage import split_suffix
 from preorder.learning.checkpoint import Checkpoints, digest
 from preorder.progress import LOGGER, counting
-from preorder.shards import Shard, Tick, in_worker_processes, run_shards
+from preorder.shards import Shard, Tick, in_worker_processes
 from preorder.syntax.read import tagset_comment
 
 SUFFIXES = {"constituency": ".trees", "dependency": ".conllu"}
@@ -42,13 +41,9 @@ EXAMPLES = """\
 def add_options(parser: argparse.ArgumentParser) -> None:
     options.add_source(parser)
     source.add_syntax_options(parser, f"{source.STANZA}, or the tags of the trees with --trees F")
-    parser.add_argument(
-        "--classes",
-        metavar="N|F",
-        default="0",
-        help="number of word classes to learn from the text, or a file of word<TAB>class lines; the class "
-        "of each token is written, too (default: no classes; preorder train learns its own)",
-    )
+    text = "number of word classes to learn from the text, or a file of word<TAB>class lines; the class of "
+    text += "each token is written, too (default: no classes; preorder train learns its own)"
+    parser.add_argument("--classes", metavar="N|F", default="0", help=text)
     text = "words, POS tags and, with --classes, classes, separated by tabs; beside it, Stanza's trees as "
     text += "OUT.trees or OUT.conllu, and classes that are learned as OUT.classes"
     options.add_output(parser, text)
@@ -56,11 +51,8 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     options.add_seed(parser)
     text = "number of processes in which Stanza runs, each on one thread; the result does not depend on it"
     options.add_number(parser, "--workers", options.workers, 1, text)
-    parser.add_argument(
-        "--fresh",
-        action="store_true",
-        help="start anew, instead of going on from OUT.checkpoint, which an interrupted run left",
-    )
+    text = "start anew, instead of going on from OUT.checkpoint, which an interrupted run left"
+    options.add_flags(parser, fresh=text)
     shards.add_shard_options(parser)
 
 
@@ -75,9 +67,6 @@ class _Job:
     seed: int
     fresh: bool
 
-    def for_shard(self, shard: Shard) -> _Job:
-        return replace(self, source=replace(self.source, **shard.inputs), out=shard.output)
-
 
 def run(arguments: argparse.Namespace) -> None:
     given = options.taken(Source, arguments, annot=None)
@@ -89,12 +78,11 @@ def run(arguments: argparse.Namespace) -> None:
     if arguments.out_dir is not None:
         _do_shards(arguments, job, stanza)
         return
-    beside = [path for path in _outputs(job, stanza)[1:] if path is not None]
-    inputs, outputs = (given_paths(arguments.parser, arguments, outputs) for outputs in (False, True))
-    check_outputs(inputs, [*outputs, *beside])
+    beside = _beside(job, stanza).values()
+    check_outputs(given_paths(arguments.parser, arguments), [*beside])
     count = sum(1 for _ in files.read_lines(given.src)) if os.path.isfile(given.src) else None
     with counting("sentences", count, "annotated") as tick:
-        _do_file(job, stanza, arguments.workers, tick)
+        _do(job, stanza, arguments.workers, None, tick)
     for path in beside:
         LOGGER.info(f"saved in {path}")
 
@@ -110,35 +98,35 @@ def _do_shards(arguments: argparse.Namespace, job: _Job, stanza: StanzaOptions |
         message = "--workers counts processes of this machine: on Ray there are as many as it has room for"
         raise UsageError(message)
     classes = None if job.classes == "0" else digest(list(files.read_lines(job.classes)))
-    settings = {"command": "annotate", **source.settings(job.source), "--classes": classes}
-    settings |= shards.stanza_settings(stanza)
-    parts = shards.shards_of(arguments, job.source, settings)
+    settings = {"command": "annotate", "--classes": classes}
     local = partial(in_worker_processes, 0 if stanza is None or workers == 1 else workers)
 
     def outputs(shard: Shard) -> set[str]:
-        return {path for path in _outputs(job.for_shard(shard), stanza) if path is not None}
+        return {shard.output, *_beside(shards.for_shard(job, shard), stanza).values()}
 
-    done = storage.sizes(path for shard in parts for path in outputs(shard)).keys()
-    engine = shards.engine_of(arguments, stanza, 1, local)
-    run_shards(parts, partial(_do_shard, job, stanza), engine, lambda shard: done >= outputs(shard))
-
-
-def _do_shard(job: _Job, stanza: StanzaOptions | None, shard: Shard, tick: Tick) -> None:
-    _do_file(job.for_shard(shard), stanza, 0, tick)
+    work = partial(_do, job, stanza, 0)
+    shards.do(arguments, job.source, settings, stanza, work, local, outputs=outputs)
 
 
-def _do_file(job: _Job, stanza: StanzaOptions | None, workers: int, tick: Tick) -> None:
-    """Annotate a file; 0 workers: this process runs Stanza itself."""
-    out, trees_out, classes_out = _outputs(job, stanza)
-    checkpoints = Checkpoints(None if out == files.STANDARD else f"{out}.checkpoint")
+def _do(job: _Job, stanza: StanzaOptions | None, workers: int, shard: Shard | None, tick: Tick) -> None:
+    """Annotate a file, or a shard; 0 workers: this process runs Stanza itself."""
+    if shard is not None:
+        job = shards.for_shard(job, shard)
+    beside = _beside(job, stanza)
+    checkpoints = Checkpoints(None if job.out == files.STANDARD else f"{job.out}.checkpoint")
     if job.fresh:
         checkpoints.remove()
-    sentences, classes = _with_classes(source.read_sentences(job.source), job)
+    sentences: Iterable[Sentence] = source.read_sentences(job.source)
+    if _learns_classes(job):
+        sentences = list(sentences)
+    classes = source.read_or_learn_classes(job.classes, sentences, job.seed)
+    if classes is not None:
+        sentences = map(classes.add_to, sentences)
     pairs: Iterable[tuple[Sentence, str | None]] = ((sentence, None) for sentence in sentences)
     if stanza is not None:
         pairs = _by_stanza(sentences, stanza, workers, checkpoints)
     with checkpoints.told(), ExitStack() as stack:  # all files are written, or none
-        paths = (out, job.pos_out, trees_out)
+        paths = (job.out, job.pos_out, beside.get("trees"))
         annot_file, pos_file, trees_file = (
             path and stack.enter_context(files.writer(path)) for path in paths
         )
@@ -149,22 +137,22 @@ def _do_file(job: _Job, stanza: StanzaOptions | None, workers: int, tick: Tick) 
             if trees_file:
                 trees_file.write(tree + "\n")
             tick(1)
-    if classes_out is not None:
-        files.write_lines(classes_out, classes.lines())
+    if "classes" in beside:
+        files.write_lines(beside["classes"], classes.lines())
     checkpoints.remove()
 
 
-def _outputs(job: _Job, stanza: StanzaOptions | None) -> tuple[str, str | None, str | None]:
-    """Return the paths of the annotated text, of the trees and of the classes; None: there are none."""
-    suffixes = (
-        None if stanza is None or stanza.trees is None else SUFFIXES[stanza.trees],
-        ".classes" if _learns_classes(job) else None,
-    )
-    if any(suffixes) and job.out == files.STANDARD:
+def _beside(job: _Job, stanza: StanzaOptions | None) -> dict[str, str]:
+    """Return the paths of the ``trees`` and ``classes`` that are written beside the annotated text."""
+    suffixes = {}
+    if stanza is not None and stanza.trees is not None:
+        suffixes["trees"] = SUFFIXES[stanza.trees]
+    if _learns_classes(job):
+        suffixes["classes"] = ".classes"
+    if suffixes and job.out == files.STANDARD:
         raise UsageError("--out is needed: trees and classes are written beside it")
     name, compression = split_suffix(job.out)
-    trees, classes = (suffix and name + suffix + compression for suffix in suffixes)
-    return job.out, trees, classes
+    return {kind: name + suffix + compression for kind, suffix in suffixes.items()}
 
 
 def _by_stanza(
@@ -177,17 +165,6 @@ def _by_stanza(
             text = f"# text = {' '.join(sentence.words)}".rstrip(" ")
             tree = "\n".join(filter(None, (first, f"# sent_id = {number}", text, tree))) + "\n"
         yield replace(sentence, tags=tags), tree
-
-
-def _with_classes(sentences: Iterable[Sentence], job: _Job) -> tuple[Iterable[Sentence], WordClasses | None]:
-    words: Sequence[Sequence[str]] = ()
-    if _learns_classes(job):
-        sentences = list(sentences)
-        words = [sentence.words for sentence in sentences]
-    classes = source.read_or_learn_classes(job.classes, words, job.seed)
-    if classes is None:
-        return sentences, None
-    return map(classes.add_to, sentences), classes
 
 
 def _learns_classes(job: _Job) -> bool:

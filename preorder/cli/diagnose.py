@@ -3,21 +3,20 @@
 from __future__ import annotations
 
 import argparse
-import collections
-from collections.abc import Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from preorder.alignment.eflomal import align
 from preorder.alignment.links import DEFAULT_SYMMETRIZATION
-from preorder.cli import score
+from preorder.annotate.classes import learn_classes
+from preorder.cli import score, source
 from preorder.cli.output import add_pictures, print_tables, write_pictures
+from preorder.cli.source import Source
 from preorder.command_line import options
-from preorder.data import Alignment, Permutation
-from preorder.data.formats import format_alignment, parse_tokens, read_alignments, read_plain
-from preorder.errors import DataError, UsageError
+from preorder.data import Bitext
+from preorder.errors import UsageError
 from preorder.io import files
-from preorder.methods.train import choose_method
+from preorder.methods.train import TrainingPlan, choose_method
 from preorder.progress import LOGGER
 
 if TYPE_CHECKING:
@@ -29,8 +28,7 @@ SHARE_HELD = 10
 PAIR = ("src", "tgt", "align", "pos")
 """Options of the two languages."""
 
-QUICK = {"method": "btg", "iterations": 4, "classes": 50, "held_out": 0}
-"""The quick preorderer."""
+ITERATIONS, CLASSES = 4, 50  # of a quick preorderer
 
 EXAMPLES = """\
   preorder diagnose --src train.en --tgt train.ja
@@ -104,44 +102,27 @@ def _pair(arguments: argparse.Namespace) -> tuple[tuple[dict[str, Any], Curves],
     """Align, learn from nine tenths of the lines, measure the rest; return also a method to take, and why."""
     import numpy as np
 
-    import preorder
     from preorder.analysis.diagnosis import diagnose_pair
 
-    paths = {name: getattr(arguments, name) for name in PAIR}
-    paths = {name: path for name, path in paths.items() if path is not None}
-    if "align" in paths:
-        paths.pop("tgt", None)
-    readers = {name: partial(read_plain, parse=parse_tokens) for name in ("src", "tgt", "pos")}
-    readers["align"] = read_alignments
-    columns = files.read_columns(*((path, readers[name](path)) for name, path in paths.items()))
-    texts = dict(zip(paths, columns, strict=True))
-    for name in [name for name in ("align", "pos") if name in paths]:
-        rows = (paths["src"], texts["src"]), (paths[name], texts[name])
-        collections.deque(files.map_parallel(_check, paths[name], *rows), maxlen=0)
+    sentences, others = source.read_pairs(arguments, Source(arguments.src, pos=arguments.pos))
     random = np.random.default_rng(arguments.seed)
-    chosen = np.sort(random.permutation(len(texts["src"]))[: arguments.lines])
-    texts = {name: [rows[index] for index in chosen] for name, rows in texts.items()}
-    if "align" not in texts:
-        LOGGER.info(f"aligning {len(chosen):,} lines")
-        texts["align"] = align(texts["src"], texts["tgt"], DEFAULT_SYMMETRIZATION, arguments.seed)
-    held = np.arange(len(chosen)) % SHARE_HELD == 0
-    if held.all():
+    chosen = np.sort(random.permutation(len(sentences))[: arguments.lines])
+    if len(chosen) < 2:
         raise UsageError(f"{len(chosen)} lines are too few")
-    seen, unseen = (
-        {name: [rows[index] for index in np.flatnonzero(part)] for name, rows in texts.items()}
-        for part in (~held, held)
-    )
-    LOGGER.info(f"learning from {len(seen['src']):,} lines")
-    links = list(map(format_alignment, seen["align"]))
-    model = preorder.train(seen["src"], links, tags=seen.get("pos"), seed=arguments.seed, **QUICK)
-    layers = {"tags": unseen["pos"]} if "pos" in unseen else {}
-    predicted = [Permutation(order) for order in model.positions(unseen["src"], **layers)]
-    found = diagnose_pair(unseen.get("pos", unseen["src"]), unseen["align"], predicted, arguments.seed)
-    return found, *choose_method(texts["src"], False)
-
-
-def _check(tokens: Sequence[str], given: Alignment | Sequence[str]) -> None:
-    if isinstance(given, Alignment):
-        given.check_within(len(tokens))
-    elif len(given) != len(tokens):
-        raise DataError(f"{len(given)} tags for {len(tokens)} tokens")
+    others = [others[index] for index in chosen]
+    words = [sentences[index].words for index in chosen]
+    if arguments.align is None:
+        LOGGER.info(f"aligning {len(chosen):,} lines")
+        others = align(words, others, DEFAULT_SYMMETRIZATION, arguments.seed)
+    held = range(0, len(chosen), SHARE_HELD)
+    seen = [index for index in range(len(chosen)) if index not in held]
+    LOGGER.info(f"learning from {len(seen):,} lines")
+    classes = learn_classes([words[index] for index in seen], CLASSES, arguments.seed)
+    bitext = Bitext([classes.add_to(sentences[index]) for index in chosen], others)
+    plan = TrainingPlan.of("btg", seed=arguments.seed, iterations=ITERATIONS, held_out=0)
+    preorderer, _ = plan.train(bitext.take(seen))
+    unseen = bitext.take(held)
+    names = [sentence.tags or sentence.words for sentence in unseen.sentences]
+    predicted = preorderer.order(unseen.sentences)
+    found = diagnose_pair(names, unseen.alignments, predicted, arguments.seed)
+    return found, *choose_method(sentences, False)

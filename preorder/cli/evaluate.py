@@ -34,8 +34,7 @@ With --gold: alignment error rate, precision, recall and F1, 0 to 1, of the link
 The gold alignment may have possible links (1?2 or 1p2) beside the sure ones (1-2).
 """
 
-READINGS: dict[str | None, Callable[[Alignment, Alignment], tuple[Alignment, Alignment]]] = {
-    None: lambda links, gold: (links, gold),
+READINGS: dict[str, Callable[[Alignment, Alignment], tuple[Alignment, Alignment]]] = {
     "the gold links count from 1 (--gold-first-index 1)": lambda links, gold: (links, gold.from_one()),
     "the others do (preorder map --first-index 1)": lambda links, gold: (links.from_one(), gold),
     "one of the files is target-source (preorder map --reverse)": lambda links, gold: (
@@ -43,7 +42,7 @@ READINGS: dict[str | None, Callable[[Alignment, Alignment], tuple[Alignment, Ali
         gold.reversed(),
     ),
 }
-"""How links may be meant: as they are read, or else."""
+"""How links may be meant."""
 CLEARLY = 0.1
 """By how much the alignment error rate falls if links were not meant as they are read."""
 
@@ -67,18 +66,24 @@ def run(arguments: argparse.Namespace) -> None:
 
 
 def _evaluate_alignment(arguments: argparse.Namespace) -> None:
-    from preorder.metrics.alignment import alignment_scores
+    from preorder.metrics.alignment import AlignmentScores, alignment_counts, alignment_scores
 
-    streams = (
-        (arguments.align, read_alignments(arguments.align)),
-        (arguments.gold, read_alignments(arguments.gold, arguments.gold_first_index or 0)),
-    )
-    counts = files.not_empty(arguments.align, files.map_parallel(_counts, arguments.align, *streams))
-    columns = dict(zip(READINGS, zip(*counts, strict=True), strict=True))
-    scores = {reading: alignment_scores(column) for reading, column in columns.items() if None not in column}
-    found = scores.pop(None)
-    for reading, other in scores.items():
-        if arguments.gold_first_index is None and other.aer + CLEARLY <= found.aer:
+    paths = arguments.align, arguments.gold
+    given = read_alignments(paths[0]), read_alignments(paths[1], arguments.gold_first_index or 0)
+    columns = files.read_columns(*zip(paths, given, strict=True))
+
+    def scores(read: Callable[..., tuple[Alignment, ...]]) -> AlignmentScores:
+        streams = zip(paths, columns, strict=True)
+        counts = files.map_parallel(lambda *both: alignment_counts(*read(*both)), paths[0], *streams)
+        return alignment_scores(list(counts))
+
+    found = scores(lambda *both: both)
+    for reading, read in READINGS.items() if arguments.gold_first_index is None else ():
+        try:
+            other = scores(read)
+        except DataError:  # they cannot be so read
+            continue
+        if other.aer + CLEARLY <= found.aer:
             raise DataError(
                 f"the alignment error rate is {found.aer:.4f}, but {other.aer:.4f} if {reading}; "
                 "--gold-first-index 0 takes the links as they are",
@@ -88,24 +93,9 @@ def _evaluate_alignment(arguments: argparse.Namespace) -> None:
         files.write_json(files.STANDARD, asdict(found))
         return
     numbers = map(str, (found.sentences, found.links, found.sure, found.possible))
-    scores = (f"{score:.4f}" for score in (found.aer, found.precision, found.recall, found.f1))
+    shares = (f"{score:.4f}" for score in (found.aer, found.precision, found.recall, found.f1))
     columns = ("sentences", "links", "sure", "possible", "alignment error rate", "precision", "recall", "F1")
-    print_table(None, columns, [[*numbers, *scores]])
-
-
-def _counts(links: Alignment, gold: Alignment) -> list[tuple[int, ...] | None]:
-    """Return the counts of a sentence in each of ``READINGS``; None: the links cannot be so read."""
-    from preorder.metrics.alignment import alignment_counts
-
-    counts: list[tuple[int, ...] | None] = []
-    for reading, read in READINGS.items():
-        try:
-            counts.append(alignment_counts(*read(links, gold)))
-        except DataError:
-            if reading is None:
-                raise
-            counts.append(None)
-    return counts
+    print_table(None, columns, [[*numbers, *shares]])
 
 
 def _evaluate_orders(arguments: argparse.Namespace) -> None:

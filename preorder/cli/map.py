@@ -27,9 +27,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     for side, name in zip(SIDES, ("source", "target"), strict=True):
         texts = f"{name} with the tokens that are aligned", f"the same {name} in other tokens or subwords"
         options.add_files(parser, **{side: texts[0], f"new-{side}": texts[1]})
-    parser.add_argument(
-        "--reverse", action="store_true", help="write target-source links, for translation the other way"
-    )
+    options.add_flags(parser, reverse="write target-source links, for translation the other way")
     text = "leave out links of less confidence"
     options.add_number(parser, "--min-confidence", options.confidence, None, text, "P")
     options.add_first_index(parser, "--first-index", "--align", 0)
@@ -55,6 +53,5 @@ def run(arguments: argparse.Namespace) -> None:
         return links.reversed() if arguments.reverse else links
 
     alignments = (arguments.align, read_alignments(arguments.align, arguments.first_index))
-    files.write_lines(
-        arguments.out, map(format_alignment, files.map_parallel(mapped, arguments.align, alignments, *given))
-    )
+    links = files.map_parallel(mapped, arguments.align, alignments, *given)
+    files.write_lines(arguments.out, map(format_alignment, links))

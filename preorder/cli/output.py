@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from preorder.analysis import PICTURES, TEXT
@@ -19,28 +18,21 @@ if TYPE_CHECKING:
     from preorder.analysis.results import Table
 
 
-def formatted(pairs: Iterable[tuple[Sentence, Any]], name: str) -> Iterator[str]:
-    """Yield a line for each sentence and its permutation, or tree."""
-    formatter = FORMATTERS[name]
-    return (formatter(sentence, item) for sentence, item in _warned(pairs, name))
+def formatted(pairs: Iterable[tuple[Sentence, Any]], name: str, ranked: bool = False) -> Iterator[str]:
+    """Yield a line for each sentence i, from 0, and its permutation, or tree; warn once of escaped tokens.
 
-
-def formatted_nbest(ranked: Iterable[tuple[Sentence, list[tuple[float, Any]]]], name: str) -> Iterator[str]:
-    """Yield ``i ||| item ||| score`` for the k best permutations, or trees, of each sentence i, from 0."""
-    formatter = FORMATTERS[name]
-    for number, (sentence, items) in enumerate(_warned(ranked, name)):
-        for score, item in items:
-            yield f"{number} ||| {formatter(sentence, item)} ||| {score:.6f}"
-
-
-def _warned(pairs: Iterable[tuple[Sentence, Any]], name: str) -> Iterator[tuple[Sentence, Any]]:
-    """Yield the pairs; say once if tokens have to be escaped in features."""
-    is_needed = name == "features"
-    for number, (sentence, item) in enumerate(pairs, 1):
-        if is_needed and formats.needs_escape(sentence.words):
-            warn_of_escapes(f"line {number}", sentence.words)
-            is_needed = False
-        yield sentence, item
+    ``ranked``: it has several, best first, with scores: they become lines of ``i ||| item ||| score``.
+    """
+    formatter, may_warn = FORMATTERS[name], name == "features"
+    for number, (sentence, item) in enumerate(pairs):
+        if may_warn and formats.needs_escape(sentence.words):
+            warn_of_escapes(f"line {number + 1}", sentence.words)
+            may_warn = False
+        if not ranked:
+            yield formatter(sentence, item)
+            continue
+        for score, one in item:
+            yield f"{number} ||| {formatter(sentence, one)} ||| {score:.6f}"
 
 
 def warn_of_escapes(where: str, words: Sequence[str]) -> None:
@@ -55,21 +47,16 @@ def warn_of_escapes(where: str, words: Sequence[str]) -> None:
 
 def add_pictures(parser: argparse.ArgumentParser, suffixes: Sequence[str] = PICTURES) -> None:
     """Add ``--out``: paths of pictures, pages or texts, whose names end in the suffixes."""
+
+    def picture(path: str) -> str:
+        if not path.endswith(tuple(suffixes)):
+            raise argparse.ArgumentTypeError(f"a picture's name ends in {' or '.join(suffixes)}: {path!r}")
+        return path
+
     what = "picture, a page or a text" if TEXT in suffixes else "picture"
-    parser.add_argument(
-        "--out",
-        metavar="|".join(f"F{suffix}" for suffix in suffixes),
-        type=partial(_picture, suffixes),
-        action="append",
-        default=[],
-        help=f"write a {what} (needs matplotlib, the extra plots); repeat it for several formats",
-    )
-
-
-def _picture(suffixes: Sequence[str], path: str) -> str:
-    if not path.endswith(tuple(suffixes)):
-        raise argparse.ArgumentTypeError(f"a picture's name ends in {' or '.join(suffixes)}: {path!r}")
-    return path
+    text = f"write a {what} (needs matplotlib, the extra plots); repeat it for several formats"
+    metavar = "|".join(f"F{suffix}" for suffix in suffixes)
+    parser.add_argument("--out", metavar=metavar, type=picture, action="append", default=[], help=text)
 
 
 def write_pictures(draw: Callable[[], Figure], title: str, paths: Sequence[str]) -> None:

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from preorder.command_line import options
-from preorder.errors import UsageError
+from preorder.command_line.paths import check_outputs
 from preorder.io import files
 from preorder.progress import progress
 
@@ -21,34 +20,16 @@ EXAMPLES = """\
   preorder report runs --out runs.html
 
 A folder holds a report.json, or folders that do; python -m preorder_recipes.run writes one.
-It is an object of
-  title         name of the run
-  source        file of the source
-  references    list of one or more files
-  alignment     file of the alignment; may be left out, then orders are not measured
-  systems       name → {"runs": [translations of each training], "positions": file of the positions that the
-                system is given, if any}; the first system is the baseline
-  tokenize, words, case_sensitive
-                as the options of preorder score; may be left out
-  robustness    file that preorder analyse robustness --json has written; may be left out
-Paths are relative to the folder of report.json, and lie in it, unless --also names them. The page needs no
-other file, and no network.
+It names the files of the run (docs/evaluation.md); paths are relative to its folder, and lie in it, unless
+--also names them. The page needs no other file, and no network.
 """
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("folders", metavar="DIR", nargs="+", help="folder of a run, or of several")
-    parser.add_argument(
-        "--also",
-        metavar="F|DIR",
-        nargs="+",
-        action="extend",
-        default=[],
-        help="files, and folders of files, outside of the runs' folders that a report.json may name",
-    )
-    parser.add_argument(
-        "--out", metavar="F.html", help="file of the page (default: report.html in the first DIR)"
-    )
+    text = "files, and folders of files, outside of the runs' folders that a report.json may name"
+    parser.add_argument("--also", metavar="F|DIR", nargs="+", action="extend", default=[], help=text)
+    options.add_files(parser, "F.html", out="file of the page (default: report.html in the first DIR)")
     options.add_seed(parser)
     options.add_json(parser)
 
@@ -61,7 +42,8 @@ def run(arguments: argparse.Namespace) -> None:
     manifests = [read_manifest(path, arguments.also) for path in paths]
     out = arguments.out or (None if arguments.json else str(Path(arguments.folders[0]) / "report.html"))
     if out is not None:
-        _check_output(out, arguments.folders, [path for one in manifests for path in one.paths()])
+        inputs = [*map(str, paths), *(path for one in manifests for path in one.paths())]
+        check_outputs(inputs, [out])
     measuring = progress(manifests, "runs", len(manifests), "measured")
     runs = [report_run(one, arguments.seed) for one in measuring]
     title = runs[0].title if len(runs) == 1 else f"{len(runs)} runs"
@@ -81,15 +63,3 @@ def _as_json(run: Run) -> dict[str, Any]:
         found = content.as_json() if isinstance(content, Gallery) else asdict(content)
         chapters.append({"heading": chapter.heading, "content": found})
     return asdict(replace(run, chapters=())) | {"chapters": chapters}
-
-
-def _check_output(out: str, folders: Sequence[str], inputs: Sequence[str]) -> None:
-    """Refuse to replace anything of a run but an earlier page."""
-    from preorder.analysis.report.page import is_page
-
-    place = Path(out).resolve()
-    if not place.is_file() or is_page(place):
-        return
-    is_named = any(place == Path(path).resolve() for path in inputs)
-    if is_named or any(Path(folder).resolve() in place.parents for folder in folders):
-        raise UsageError(f"{out} would be overwritten, and is no report: name another output")

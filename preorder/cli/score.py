@@ -15,10 +15,8 @@ from preorder.metrics import DEFAULTS, METRICS, TOKENIZERS, MetricOptions
 from preorder.progress import LOGGER
 
 if TYPE_CHECKING:
-    from rich.text import Text
-
     from preorder.analysis.evaluation_data import EvaluationData
-    from preorder.metrics.scoring import Comparison, Scoring
+    from preorder.metrics.scoring import Scoring
 
 EXAMPLES = """\
   preorder score --ref test.ja --hyp base=base.ja ours=ours.ja --baseline base --tokenize none
@@ -39,9 +37,8 @@ text that is tokenised already with --tokenize none. TER and RIBES split text at
 def add_options(parser: argparse.ArgumentParser) -> None:
     add_translations(parser)
     text = "mark scores that are significantly better or worse than this system's"
-    parser.add_argument("--baseline", metavar="NAME", help=text)
-    text = "also print the p-values of every pair of systems"
-    parser.add_argument("--pairwise", action="store_true", help=text)
+    options.add_files(parser, "NAME", baseline=text)
+    options.add_flags(parser, pairwise="also print the p-values of every pair of systems")
     text = "alignment of source and reference: also measure the orders of --order and --positions"
     options.add_files(parser, align=text)
     text = "the order that a system is given, {}; systems without one keep the source's"
@@ -101,37 +98,31 @@ def _print_pairwise(scoring: Scoring) -> None:
     """Print for each score every system's difference from every other, with both p-values."""
     from preorder.analysis.results import SCORE_FORMATS, difference, p_values
 
-    def cell(comparison: Comparison, name: str) -> str:
-        return f"{difference(name, comparison)} ({p_values(comparison)})"
-
-    systems = list(scoring.systems)
     for name in scoring.best:
-        rows = [
-            [one, *(cell(others[other][name], name) if other != one else "" for other in systems)]
-            for one, others in scoring.pairwise.items()
-        ]
+        rows = []
+        for one, others in scoring.pairwise.items():
+            compared = {other: found[name] for other, found in others.items()}
+            cells = {other: f"{difference(name, c)} ({p_values(c)})" for other, c in compared.items()}
+            rows.append([one, *(cells.get(other, "") for other in scoring.systems)])
         title = f"{SCORE_FORMATS[name].title}: row less column (p of the bootstrap, of the sign test)"
-        print_table(title, ["", *systems], rows)
+        print_table(title, ["", *scoring.systems], rows)
 
 
 def _print_scores(scoring: Scoring, names: Sequence[str]) -> None:
-    from preorder.analysis.results import score_titles
-
-    rows = [[system, *(_cell(scoring, system, name) for name in names)] for system in scoring.systems]
-    print_table(None, ["system", *score_titles(names)], rows, lines=True)
-
-
-def _cell(scoring: Scoring, system: str, name: str) -> Text:
-    """Return the score with its marks, below it the interval, and the p-values against the baseline."""
+    """Print scores with their marks, below them the intervals, and the p-values against the baseline."""
     from rich.text import Text
 
-    from preorder.analysis.results import score_cell
+    from preorder.analysis.results import score_cell, score_titles
 
-    cell = score_cell(scoring, system, name)
-    is_best = cell.is_best and len(scoring.systems) > 1
-    score = f"{cell.mean}{'*' if is_best else ''}{cell.arrow}"
-    p_line = f"\np {cell.p_values}" if cell.p_values else ""
-    return Text.assemble((score, "bold" if is_best else ""), f"\n{cell.interval}{p_line}")
+    def cell(system: str, name: str) -> Text:
+        cell = score_cell(scoring, system, name)
+        is_best = cell.is_best and len(scoring.systems) > 1
+        score = f"{cell.mean}{'*' if is_best else ''}{cell.arrow}"
+        p_line = f"\np {cell.p_values}" if cell.p_values else ""
+        return Text.assemble((score, "bold" if is_best else ""), f"\n{cell.interval}{p_line}")
+
+    rows = [[system, *(cell(system, name) for name in names)] for system in scoring.systems]
+    print_table(None, ["system", *score_titles(names)], rows, lines=True)
 
 
 def _legend(scoring: Scoring, baseline: str | None) -> Iterator[str]:
@@ -151,17 +142,11 @@ def _legend(scoring: Scoring, baseline: str | None) -> Iterator[str]:
 
 
 def add_translations(parser: argparse.ArgumentParser, required: bool = True) -> None:
-    parser.add_argument(
-        "--ref", metavar="F", action="append", required=required, help="reference; repeat it for several"
-    )
-    parser.add_argument(
-        "--hyp",
-        metavar="[NAME=]F",
-        nargs="+",
-        action="extend",
-        required=required,
-        help="translations of a system; without NAME it is called like the file (with = in it: ./F)",
-    )
+    text = "reference; repeat it for several"
+    parser.add_argument("--ref", metavar="F", action="append", required=required, help=text)
+    text = "translations of a system; without NAME it is called like the file (with = in it: ./F)"
+    how = {"metavar": "[NAME=]F", "nargs": "+", "action": "extend"}
+    parser.add_argument("--hyp", **how, required=required, help=text)
 
 
 def add_metrics(parser: argparse.ArgumentParser, default: tuple[str, ...]) -> None:
@@ -178,33 +163,22 @@ def _metrics(text: str) -> tuple[str, ...]:
 
 
 def add_metric_options(parser: argparse.ArgumentParser) -> None:
-    """Add the options that :func:`metric_options` reads."""
     options.add_choice(parser, "--tokenize", TOKENIZERS, DEFAULTS.tokenize, "tokenizer of BLEU")
     text = "tokenizer of TER and RIBES, with the same choices (default: %(default)s)"
     metavar = "TOKENIZER"
     parser.add_argument("--words", metavar=metavar, choices=TOKENIZERS, default=DEFAULTS.words, help=text)
-    text = "TER and RIBES distinguish upper and lower case"
-    parser.add_argument("--case-sensitive", action="store_true", help=text)
-
-
-def metric_options(arguments: argparse.Namespace) -> MetricOptions:
-    return MetricOptions(arguments.tokenize, arguments.case_sensitive, arguments.words)
+    options.add_flags(parser, case_sensitive="TER and RIBES distinguish upper and lower case")
 
 
 def read_data(arguments: argparse.Namespace, **paths: Any) -> EvaluationData:
     """Read references and systems, and other files by their names in ``EvaluationFiles``."""
     from preorder.analysis.evaluation_data import EvaluationFiles, read_evaluation_data
 
-    named = EvaluationFiles(arguments.ref, runs_by_name(arguments.hyp), **paths)
-    data = read_evaluation_data(named, metric_options(arguments), arguments.seed)
-    warn_if_tokenised(arguments, data.references[0])
+    named = EvaluationFiles(arguments.ref, **({"systems": runs_by_name(arguments.hyp)} | paths))
+    how = MetricOptions(arguments.tokenize, arguments.case_sensitive, arguments.words)
+    data = read_evaluation_data(named, how, arguments.seed)
+    if arguments.tokenize != "none" and "bleu" in arguments.metrics:
+        reference = data.references[0]
+        if 2 * sum(line.endswith((" .", " 。")) for line in reference) > len(reference):
+            LOGGER.warning("the reference looks tokenised: --tokenize none scores it as it is")
     return data
-
-
-def warn_if_tokenised(arguments: argparse.Namespace, reference: Sequence[str]) -> None:
-    """Warn if BLEU's tokenizer is going to split a reference that looks tokenised already."""
-    if arguments.tokenize == "none" or "bleu" not in arguments.metrics:
-        return
-    tokenised = sum(line.endswith((" .", " 。")) for line in reference)
-    if 2 * tokenised > len(reference):
-        LOGGER.warning("the reference looks tokenised: --tokenize none scores it as it is")

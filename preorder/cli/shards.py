@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import argparse
 import os
+from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -20,7 +22,7 @@ from preorder.errors import UsageError, shown
 from preorder.io import files, storage
 from preorder.io.files import STANDARD
 from preorder.learning.checkpoint import digest
-from preorder.shards import MANIFEST, Engine, Shard, check_manifest, find_shards
+from preorder.shards import MANIFEST, Engine, Shard, Work, check_manifest, find_shards, run_shards
 from preorder.shards.on_ray import GPU_SHARE, RayOptions, load_ray, on_ray
 
 INPUTS = ("annot", "src", "pos", "trees")
@@ -38,30 +40,19 @@ EXAMPLE = """\
 
 def add_shard_options(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("folders of shards")
-    group.add_argument(
-        "--out-dir",
-        metavar="DIR",
-        help="instead of --out: a folder for one output a file of --src (or --annot), under the same name; "
-        "these are patterns then, in quotes, as 'in/*.en.gz', and --pos and --trees have the same in place "
-        "of each * or ?. Outputs that are there are not made again",
-    )
-    group.add_argument(
-        "--shard",
-        metavar="I/N",
-        type=_part,
-        help="do only every N-th file, from the I-th on, counted from 1: one of N jobs that share the work",
-    )
+    text = "instead of --out: a folder for one output a file of --src (or --annot), under the same name; "
+    text += "these are patterns then, in quotes, as 'in/*.en.gz', and --pos and --trees have the same in "
+    text += "place of each * or ?. Outputs that are there are not made again"
+    options.add_files(group, "DIR", out_dir=text)
+    text = "do only every N-th file, from the I-th on, counted from 1: one of N jobs that share the work"
+    group.add_argument("--shard", metavar="I/N", type=_part, help=text)
     defaults = RayOptions()
     group = parser.add_argument_group("engines, with --out-dir")
     text = "ray: workers on a Ray cluster do the shards, as many as it has room for (default: %(default)s, "
     group.add_argument("--engine", choices=(LOCAL, RAY), default=LOCAL, help=text + "this machine)")
-    group.add_argument(
-        "--address",
-        metavar="HOST:PORT|auto",
-        type=_address,
-        help="of the cluster; auto: the one that runs on this machine or that RAY_ADDRESS names "
-        "(default: a Ray is started on this machine, and stopped)",
-    )
+    text = "of the cluster; auto: the one that runs on this machine or that RAY_ADDRESS names (default: a "
+    text += "Ray is started on this machine, and stopped)"
+    group.add_argument("--address", metavar="HOST:PORT|auto", type=_address, help=text)
     add_number = partial(options.add_number, group)
     text = "of a GPU, for each worker, with --stanza-device gpu: Ray puts as many on one as it holds"
     add_number("--gpu-share", options.share, None, f"{text} (default: {GPU_SHARE})", "X")
@@ -111,23 +102,48 @@ def _patterns(source: Source) -> dict[str, str]:
     return {name: value for name, value in given.items() if value not in (None, STANZA, *TREES)}
 
 
-def shards_of(arguments: argparse.Namespace, source: Source, settings: dict[str, Any]) -> list[Shard]:
-    """Return the shards that a command is to do, in a folder of the same settings.
+def for_shard(job: Any, shard: Shard) -> Any:
+    """Return a command's job, a dataclass with a ``source`` and an ``out``, for one of its shards."""
+    return replace(job, source=replace(job.source, **shard.inputs), out=shard.output)
 
-    Settings are all that the outputs depend on, as JSON, but for the input.
+
+def do(
+    arguments: argparse.Namespace,
+    source: Source,
+    settings: dict[str, Any],
+    stanza: StanzaOptions | None,
+    work: Work,
+    local: Engine,
+    cpus: int = 1,
+    outputs: Callable[[Shard], set[str]] = lambda shard: {shard.output},
+) -> None:
+    """Do the shards that are not done, by the local engine, or by tasks on Ray of so many cores each.
+
+    Settings are all that the outputs depend on, as JSON, but for the input and Stanza.
     """
     patterns = _patterns(source)
     shards = find_shards(patterns, arguments.out_dir)
     inputs = {f"--{name}": getattr(source, name) for name in INPUTS}
+    inputs |= {"--lang": arguments.lang, "--tagset": arguments.tagset}
     for name, pattern in patterns.items():
         inputs[f"--{name}"] = os.path.dirname(storage.absolute(pattern))
-    settings = {"version of onmt-preorder": __version__} | inputs | settings
+    settings = {"version of onmt-preorder": __version__} | inputs | settings | _stanza_settings(stanza)
     check_manifest(arguments.out_dir, settings, [shard.output for shard in shards])
     number, of = arguments.shard or (1, 1)
-    return shards[number - 1 :: of]
+    shards = shards[number - 1 :: of]
+    engine = local
+    if arguments.engine == RAY:
+        needs_gpu = stanza is not None and stanza.device == "gpu"
+        gpus = (arguments.gpu_share or GPU_SHARE) if needs_gpu else 0
+        chosen = {name: getattr(arguments, name) for name in ("address", "tries", "patience")}
+        chosen = {name: value for name, value in chosen.items() if value is not None}
+        facts = partial(_facts, arguments.out_dir, stanza)
+        engine = partial(on_ray, RayOptions(cpus=cpus, gpus=gpus, **chosen), facts)
+    done = storage.sizes(path for shard in shards for path in outputs(shard)).keys()
+    run_shards(shards, work, engine, lambda shard: done >= outputs(shard))
 
 
-def stanza_settings(stanza: StanzaOptions | None) -> dict[str, Any]:
+def _stanza_settings(stanza: StanzaOptions | None) -> dict[str, Any]:
     """Return what outputs depend on where Stanza annotates; models that are missing are downloaded first.
 
     These are its version and its models, by name and size: on other machines they may be of another time.
@@ -139,21 +155,11 @@ def stanza_settings(stanza: StanzaOptions | None) -> dict[str, Any]:
     return {"Stanza": digest([stanza.trees, stanza.tagset, models])}
 
 
-def engine_of(
-    arguments: argparse.Namespace, stanza: StanzaOptions | None, cpus: int, local: Engine
-) -> Engine:
-    """Return what runs the shards: the local engine, or tasks on Ray of so many cores each."""
-    if arguments.engine == LOCAL:
-        return local
-    needs_gpu = stanza is not None and stanza.device == "gpu"
-    gpus = (arguments.gpu_share or GPU_SHARE) if needs_gpu else 0
-    chosen = {name: getattr(arguments, name) for name in ("address", "tries", "patience")}
-    chosen = {name: value for name, value in chosen.items() if value is not None}
-    facts = partial(_facts, arguments.out_dir, stanza)
-    return partial(on_ray, RayOptions(cpus=cpus, gpus=gpus, **chosen), facts)
-
-
 def _facts(folder: str, stanza: StanzaOptions | None) -> dict[str, Any]:
     """Return what must be the same on all machines, or they would not write what one of them writes."""
     made_with = files.read_json(os.path.join(folder, MANIFEST))
-    return {"version of onmt-preorder": __version__, f"folder {folder}": made_with, **stanza_settings(stanza)}
+    return {
+        "version of onmt-preorder": __version__,
+        f"folder {folder}": made_with,
+        **_stanza_settings(stanza),
+    }

@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from functools import partial
 from itertools import chain, islice, tee
 from pathlib import Path
 
@@ -48,18 +47,11 @@ With several sentences the tree is left out of pictures that have links.
 def add_options(parser: argparse.ArgumentParser) -> None:
     source.add_layer_options(parser, f"{source.STANZA}, and so for trees, if the model was trained so")
     what = parser.add_mutually_exclusive_group(required=True)
-    what.add_argument(
-        "--model", metavar="DIR", help="model directory: show the orders and trees that it predicts"
-    )
+    options.add_files(what, "DIR", model="model directory: show the orders and trees that it predicts")
     options.add_orders(what, "any system's order: {}", metavar="F")
     options.add_files(parser, tgt="target text, tokenised", align="word alignment of source and target")
-    parser.add_argument(
-        "--lines",
-        "--line",
-        metavar="N,A-B,…",
-        type=options.line_numbers,
-        help="line numbers of the sentences, from 1 (default: 1; with --sample, --gain or --worst all lines)",
-    )
+    text = "line numbers of the sentences, from 1 (default: 1; with --sample, --gain or --worst all lines)"
+    parser.add_argument("--lines", "--line", metavar="N,A-B,…", type=options.line_numbers, help=text)
     choice = parser.add_mutually_exclusive_group()
     for name, text in CHOICES.items():
         options.add_number(choice, f"--{name}", options.positive, None, text)
@@ -97,7 +89,7 @@ def _gallery(arguments: argparse.Namespace, given: Source, choice: str | None) -
     if choice in ("gain", "worst") and (arguments.align is None or arguments.tgt is None):
         raise UsageError(f"--{choice} measures orders by links: it needs --align and --tgt")
     model = None if arguments.model is None else load_model(arguments.model)
-    given, stanza = (given, None) if model is None else source.for_model(given, model)
+    given, stanza = source.for_model(given, model)
     name = files.display_name(given.name)
     rows = _read_rows(arguments, given)
     total = 0
@@ -140,11 +132,18 @@ class _Row:
 
 def _read_rows(arguments: argparse.Namespace, given: Source) -> Iterator[_Row]:
     """Yield the sentences of ``--lines``, or of all lines, but for those that are too short or long."""
+    streams = {"sentence": (given.name, source.read_sentences(given))}
+    if arguments.model is None:
+        streams["order"] = options.read_order(arguments.order, arguments.positions)
+    if arguments.tgt is not None:
+        streams["tgt"] = arguments.tgt, formats.read_plain(arguments.tgt, formats.parse_tokens)
+    if arguments.align is not None:
+        streams["align"] = arguments.align, formats.read_alignments(arguments.align)
     lines = arguments.lines
     last = None if lines is None else max(part.stop for part in lines) - 1
     number = 0
-    for row in islice(_all_rows(arguments, given), last):
-        number = row.line
+    for number, items in enumerate(islice(files.in_parallel(*streams.values()), last), 1):
+        row = _Row(number, **dict(zip(streams, items, strict=True)))
         wanted = lines is None or any(number in part for part in lines)
         lengths = [len(side) for side in (row.sentence, row.tgt) if side is not None]
         if wanted and all(arguments.min_length <= n <= arguments.max_length for n in lengths):
@@ -154,27 +153,21 @@ def _read_rows(arguments: argparse.Namespace, given: Source) -> Iterator[_Row]:
         raise DataError("the file has no such line", files.display_name(given.name), missing)
 
 
-def _all_rows(arguments: argparse.Namespace, given: Source) -> Iterator[_Row]:
-    streams = {"sentence": (given.name, source.read_sentences(given))}
-    if arguments.model is None:
-        streams["order"] = options.read_order(arguments.order, arguments.positions)
-    readers = {
-        "tgt": partial(formats.read_plain, parse=formats.parse_tokens),
-        "align": formats.read_alignments,
-    }
-    for name, read in readers.items():
-        if (path := getattr(arguments, name)) is not None:
-            streams[name] = path, read(path)
-    for number, items in enumerate(files.in_parallel(*streams.values()), 1):
-        yield _Row(number, **dict(zip(streams, items, strict=True)))
-
-
 def _read_views(
     name: str, rows: Iterable[_Row], model: Model | None, stanza: StanzaOptions | None
 ) -> Iterator[Numbered]:
     """Yield each sentence in the order that a file gives or that the model predicts."""
-    found = map(_given, rows) if model is None else _predicted(model, stanza, rows)
-    for row, order, tree in found:
+    rows, twins = tee(rows)
+    if model is None:
+        trees = (_tree(row.order) for row in twins)
+    else:
+        sentences = (row.sentence for row in twins)
+        if stanza is not None:
+            sentences = add_layers(sentences, stanza)
+        batches = files.batched(map(model.annotate, sentences), BATCH, lambda sentence: len(sentence) + 1)
+        trees = chain.from_iterable(map(model.preorderer.trees, batches))
+    for row, tree in zip(rows, trees, strict=True):
+        order = row.order if model is None else tree.permutation
         try:
             view = SentenceView(row.sentence.words, order, tree, row.tgt, row.align)
         except DataError as error:
@@ -182,21 +175,8 @@ def _read_views(
         yield Numbered(row.line, view)
 
 
-def _given(row: _Row) -> tuple[_Row, Permutation, BinaryTree | None]:
+def _tree(order: Permutation) -> BinaryTree | None:
     try:
-        return row, row.order, BinaryTree.from_permutation(row.order)
+        return BinaryTree.from_permutation(order)
     except DataError:  # few orders of long sentences have one
-        return row, row.order, None
-
-
-def _predicted(
-    model: Model, stanza: StanzaOptions | None, rows: Iterable[_Row]
-) -> Iterator[tuple[_Row, Permutation, BinaryTree]]:
-    rows, twins = tee(rows)
-    sentences = (row.sentence for row in twins)
-    if stanza is not None:
-        sentences = add_layers(sentences, stanza)
-    batches = files.batched(map(model.annotate, sentences), BATCH, lambda sentence: len(sentence) + 1)
-    trees = chain.from_iterable(map(model.preorderer.trees, batches))
-    for row, tree in zip(rows, trees, strict=True):
-        yield row, tree.permutation, tree
+        return None

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import argparse
 import os
+import sys
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from preorder.annotate.classes import WordClasses, learn_classes
 from preorder.annotate.spacy import resolved
@@ -19,10 +20,19 @@ from preorder.annotate.stanza import (
     remembered_folder,
 )
 from preorder.command_line import options
-from preorder.data.formats import parse_source, parse_tokens, read_annotated, text_lines
+from preorder.data.alignment import Alignment
+from preorder.data.formats import (
+    parse_source,
+    parse_tokens,
+    read_alignments,
+    read_annotated,
+    read_plain,
+    text_lines,
+)
 from preorder.data.sentence import Sentence
 from preorder.errors import DataError, UsageError, shown
 from preorder.io import files, storage
+from preorder.learning.options import MAX_CLASSES, check_number
 from preorder.progress import LOGGER
 from preorder.syntax.read import TAGSETS, TreeFile, add_trees
 
@@ -31,12 +41,11 @@ if TYPE_CHECKING:
 
 STANZA = "stanza"
 
-_TAGGED = "_/|"
-"""What stands between a word and its tag where taggers write both."""
-
 
 @dataclass(frozen=True)
 class Source:
+    """What the command line says of a text and its layers, by the names of the options."""
+
     src: str = files.STANDARD
     annot: str | None = None
     pos: str | None = None
@@ -47,8 +56,13 @@ class Source:
     stanza_device: str = StanzaOptions.device
     spacy_model: str | None = None
 
+    def __post_init__(self) -> None:
+        if self.annot is not None and (self.src != files.STANDARD or self.pos is not None):
+            raise UsageError("--annot holds words and POS tags: it does not go with --src or --pos")
+
     @property
     def name(self) -> str:
+        """The path of the words."""
         return self.src if self.annot is None else self.annot
 
 
@@ -61,40 +75,27 @@ def add_layer_options(parser: argparse.ArgumentParser, default_tags: str = "none
 
 def add_syntax_options(parser: argparse.ArgumentParser, default_tags: str) -> None:
     """Add ``--pos``, ``--trees`` and ``--lang``, and the options of Stanza."""
-    parser.add_argument(
-        "--pos",
-        metavar=f"F|{STANZA}",
-        help=f"file with a POS tag for each token of --src, or {STANZA}: Stanza tags the source "
-        f"(default: {default_tags})",
-    )
-    parser.add_argument(
-        "--trees",
-        metavar=f"F|{'|'.join(TREES)}",
-        help="file with a syntax tree for each sentence, as bracketings or CoNLL-U, whose tags are used if "
-        f"no others are given; or {', '.join(TREES)}: Stanza parses the source, from its tags if some "
-        "are given",
-    )
+    text = f"file with a POS tag for each token of --src, or {STANZA}: Stanza tags the source"
+    options.add_files(parser, f"F|{STANZA}", pos=f"{text} (default: {default_tags})")
+    text = "file with a syntax tree for each sentence, as bracketings or CoNLL-U, whose tags are used if no "
+    text += f"others are given; or {', '.join(TREES)}: Stanza parses the source, from its tags if some are "
+    text += "given"
+    options.add_files(parser, f"F|{'|'.join(TREES)}", trees=text)
     text = "language of the source: its code in Stanza"
     parser.add_argument("--lang", metavar="xx", type=_language, help=text)
     group = parser.add_argument_group("Stanza")
-    group.add_argument(
-        "--stanza-dir",
-        metavar="DIR",
-        help="folder of its models, as stanza.download makes it, or with pos.pt, constituency.pt, "
-        "depparse.pt and pretrain.pt in DIR/xx (default: that of a model's training, or "
-        f"{FOLDER_VARIABLE}, or Stanza's own folder; to the last two, missing models are downloaded)",
-    )
-    group.add_argument(
-        "--tagset",
-        choices=TAGSETS,
-        help="tags that Stanza gives, and that are read from CoNLL-U. xpos: those of the language's "
-        "treebank, for English those of the Penn Treebank; upos: those of Universal Dependencies (default: "
-        "the model's; or those that annotate's CoNLL-U names; or xpos of Stanza, upos of other CoNLL-U)",
-    )
+    text = "folder of its models, as stanza.download makes it, or with pos.pt, constituency.pt, depparse.pt "
+    text += f"and pretrain.pt in DIR/xx (default: that of a model's training, or {FOLDER_VARIABLE}, or "
+    text += "Stanza's own folder; to the last two, missing models are downloaded)"
+    options.add_files(group, "DIR", stanza_dir=text)
+    text = "tags that Stanza gives, and that are read from CoNLL-U. xpos: those of the language's treebank, "
+    text += "for English those of the Penn Treebank; upos: those of Universal Dependencies (default: the "
+    text += "model's; or those that annotate's CoNLL-U names; or xpos of Stanza, upos of other CoNLL-U)"
+    group.add_argument("--tagset", choices=TAGSETS, help=text)
     text = "device that it runs on"
     options.add_choice(group, "--stanza-device", DEVICES, StanzaOptions.device, text)
     text = "a model of spaCy's, a package or a folder, that tags and parses instead of Stanza, as ja_ginza"
-    group.add_argument("--spacy-model", metavar="M", help=f"{text} (dependency trees alone)")
+    options.add_files(group, "M", spacy_model=f"{text} (dependency trees alone)")
 
 
 def _language(text: str) -> str:
@@ -104,28 +105,15 @@ def _language(text: str) -> str:
 
 
 def read_sentences(source: Source, trees: TreeFile | None = None) -> Iterator[Sentence]:
-    check_sources(source)
     sentences = plain_sentences(source) if source.annot is None else read_annotated(source.annot)
     trees = trees or tree_file(source)
-    if trees is None:
-        return sentences
-    return add_trees(source.name, sentences, trees)
+    return sentences if trees is None else add_trees(source.name, sentences, trees)
 
 
 def tree_file(source: Source) -> TreeFile | None:
     """Open the file of ``--trees``, if it is one; its tagset is that which a model remembers."""
     is_file = source.trees is not None and source.trees not in TREES
     return TreeFile(source.trees, source.tagset) if is_file else None
-
-
-def settings(source: Source) -> dict[str, str | None]:
-    """Return the options on which the sentences depend, beside the files."""
-    return {"--lang": source.lang, "--tagset": source.tagset}
-
-
-def check_sources(source: Source) -> None:
-    if source.annot is not None and (source.src != files.STANDARD or source.pos is not None):
-        raise UsageError("--annot holds words and POS tags: it does not go with --src or --pos")
 
 
 def plain_sentences(source: Source) -> Iterator[Sentence]:
@@ -146,27 +134,42 @@ def parsed_sentences(source: Source, columns: Sequence[Iterable[str]], first: in
     sentences = files.parse_lines(source.src, lines, parse_source, first)
     if not others:
         return sentences
-    tags = files.parse_lines(source.pos, others[0], parse_tokens, first)
-    streams = (source.src, sentences), (source.pos, tags)
+    may_hold_words = first == 1  # as the first tags show
 
     def with_tags(sentence: Sentence, tags: tuple[str, ...]) -> Sentence:
-        return replace(sentence, tags=tags)
+        nonlocal may_hold_words
+        tagged = replace(sentence, tags=tags)
+        if may_hold_words and tags:
+            may_hold_words = False
+            pairs = list(zip(sentence.words, tags, strict=True))
+            if any(all(tag.startswith(word + mark) for word, tag in pairs) for mark in "_/|"):
+                raise DataError(f"words and tags, as in {shown(tags[0])}: give the tags alone")
+        return tagged
 
-    tagged = files.map_parallel(with_tags, source.pos, *streams, first=first)
-    return _without_words(source.pos, tagged) if first == 1 else tagged
+    streams = (
+        (source.src, sentences),
+        (source.pos, files.parse_lines(source.pos, others[0], parse_tokens, first)),
+    )
+    return files.map_parallel(with_tags, source.pos, *streams, first=first)
 
 
-def _without_words(path: str, sentences: Iterator[Sentence]) -> Iterator[Sentence]:
-    """Yield sentences; a DataError: the tags of the first that is not empty begin with its words."""
-    for number, sentence in enumerate(sentences, 1):
-        pairs = list(zip(sentence.words, sentence.tags, strict=True))
-        if pairs and any(all(tag.startswith(word + mark) for word, tag in pairs) for mark in _TAGGED):
-            reason = f"words and tags, as in {shown(sentence.tags[0])}: give the tags alone"
-            raise DataError(reason, files.display_name(path), number)
-        yield sentence
-        if pairs:
-            break
-    yield from sentences
+def read_pairs(
+    arguments: argparse.Namespace, source: Source, trees: TreeFile | None = None
+) -> list[list[Any]]:
+    """Read sentences, and their alignments (``--align``) or else the words of their targets (``--tgt``)."""
+
+    def checked(sentence: Sentence, alignment: Alignment) -> tuple[Sentence, Alignment]:
+        alignment.check_within(len(sentence))
+        return sentence.interned(), alignment
+
+    named = source.name, read_sentences(source, trees)
+    if arguments.align is not None:
+        alignments = (arguments.align, read_alignments(arguments.align))
+        pairs = files.map_parallel(checked, arguments.align, named, alignments)
+    else:
+        lines = files.in_parallel(named, (arguments.tgt, read_plain(arguments.tgt, parse_tokens)))
+        pairs = ((sentence.interned(), tuple(map(sys.intern, target))) for sentence, target in lines)
+    return list(map(list, zip(*files.not_empty(source.name, pairs), strict=True)))
 
 
 def stanza_options(
@@ -196,11 +199,13 @@ def stanza_options(
     return StanzaOptions(language, trees, tagset, tagged, folder, source.stanza_device, spacy)
 
 
-def for_model(source: Source, model: Model) -> tuple[Source, StanzaOptions | None]:
+def for_model(source: Source, model: Model | None) -> tuple[Source, StanzaOptions | None]:
     """Return a source with a model's tagset, unless it has one, and what Stanza is to add to it.
 
-    Warn of what the model does not use.
+    Warn of what the model, if there is one, does not use.
     """
+    if model is None:
+        return source, stanza_options(source)
     source = replace(source, tagset=source.tagset or model.tagset)
     stanza = stanza_options(source, model.stanza, model.language)
     trees = {"constituency", "dependency"}
@@ -213,17 +218,15 @@ def for_model(source: Source, model: Model) -> tuple[Source, StanzaOptions | Non
     return source, stanza
 
 
-def read_or_learn_classes(classes: str, sentences: Sequence[Sequence[str]], seed: int) -> WordClasses | None:
+def read_or_learn_classes(classes: str, sentences: Iterable[Sentence], seed: int) -> WordClasses | None:
     """Return the word classes that ``--classes`` asks for: so many, learned from the text, or a file's."""
     if classes == "0":
         return None
     if classes.isdecimal():
-        try:
-            count = options.class_count(classes)
-        except argparse.ArgumentTypeError as error:
-            raise UsageError(f"--classes: {error}") from None
-        LOGGER.info(f"learning {count:,} word classes from {len(sentences):,} lines")
-        return learn_classes(sentences, count, seed)
+        count = check_number("--classes", int(classes), 1, MAX_CLASSES)
+        words = [sentence.words for sentence in sentences]
+        LOGGER.info(f"learning {count:,} word classes from {len(words):,} lines")
+        return learn_classes(words, count, seed)
     if not storage.exists(classes):
         raise UsageError(f"--classes {classes}: neither a number nor a file")
     return WordClasses.read(classes)

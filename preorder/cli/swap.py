@@ -28,7 +28,7 @@ percentage swaps the same words and more. preorder analyse robustness scores the
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     options.add_source(parser)
-    parser.add_argument("--pos", metavar="F", help="one POS tag for each token, to be swapped with it")
+    options.add_files(parser, pos="one POS tag for each token, to be swapped with it")
     parser.add_argument("--out-dir", metavar="DIR", required=True, help="folder for the texts")
     options.add_percentages(parser)
     options.add_seed(parser)
@@ -42,9 +42,8 @@ def run(arguments: argparse.Namespace) -> None:
     paths = [_paths(arguments, percent) for percent in arguments.percent]
     files.make_folder(arguments.out_dir)
     check_outputs(given_paths(arguments.parser, arguments, outputs=False), list(chain.from_iterable(paths)))
-    sentences, twins = tee(
-        progress(plain_sentences(Source(arguments.src, pos=arguments.pos)), "sentences", done="swapped")
-    )
+    sentences = plain_sentences(Source(arguments.src, pos=arguments.pos))
+    sentences, twins = tee(progress(sentences, "sentences", done="swapped"))
     swapped = swaps(map(len, twins), arguments.percent, arguments.seed)
     with contextlib.ExitStack() as stack:
         outputs = [[stack.enter_context(files.writer(path)) for path in of_one] for of_one in paths]

@@ -3,22 +3,20 @@
 from __future__ import annotations
 
 import argparse
-import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 
 from preorder.alignment.eflomal import align
 from preorder.alignment.links import DEFAULT_SYMMETRIZATION
-from preorder.annotate.classes import DEFAULT_CLASSES, WordClasses
+from preorder.annotate.classes import DEFAULT_CLASSES
 from preorder.annotate.stanza import StanzaOptions, add_layers
 from preorder.cli import source
 from preorder.cli.output import formatted
 from preorder.cli.source import Source
 from preorder.command_line import options
 from preorder.command_line.paths import given_paths
-from preorder.data import Alignment, Bitext, Sentence
-from preorder.data.formats import parse_tokens, read_alignments, read_plain
+from preorder.data import Bitext
 from preorder.errors import UsageError
 from preorder.io import files
 from preorder.learning import options as method_options
@@ -53,65 +51,47 @@ EXAMPLES = """\
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "--method",
-        choices=tuple(METHODS),
-        help="btg: find the best binary tree over the words by the scores of a perceptron; neural-btg: by "
-        "those of a network; rvnn, swap-lstm: decide for each node of a syntax tree (--trees) whether to "
-        "swap its children (default: by the text: rvnn with --trees, neural-btg for long sentences, else "
-        "btg; btg without torch)",
-    )
+    text = "btg: find the best binary tree over the words by the scores of a perceptron; neural-btg: by "
+    text += "those of a network; rvnn, swap-lstm: decide for each node of a syntax tree (--trees) whether to "
+    text += "swap its children (default: by the text: rvnn with --trees, neural-btg for long sentences, else "
+    text += "btg; btg without torch)"
+    parser.add_argument("--method", choices=tuple(METHODS), help=text)
     parser.add_argument("--model", metavar="DIR", required=True, help="directory to write the model to")
     source.add_layer_options(parser)
     links = parser.add_mutually_exclusive_group(required=True)
     options.add_files(links, tgt="target text, which is aligned first, by eflomal")
     options.add_alignment(links, False, "are heeded by --method btg and neural-btg")
-    parser.add_argument(
-        "--classes",
-        metavar="N|F",
-        help="number of word classes to learn from the source, 0 for none, or a file of word<TAB>class "
-        f"lines; without effect if --annot has classes (default: {DEFAULT_CLASSES}; with --init the model's)",
-    )
-    parser.add_argument(
-        "--init",
-        metavar="DIR",
-        help="begin from this model of the same --method (btg or neural-btg), with its vocabulary, word "
-        "classes, layers and network: to go on with hand-made links after automatic ones, say",
-    )
+    text = "number of word classes to learn from the source, 0 for none, or a file of word<TAB>class lines; "
+    text += f"without effect if --annot has classes (default: {DEFAULT_CLASSES}; with --init the model's)"
+    options.add_files(parser, "N|F", classes=text)
+    text = "begin from this model of the same --method (btg or neural-btg), with its vocabulary, word "
+    text += "classes, layers and network: to go on with hand-made links after automatic ones, say"
+    options.add_files(parser, "DIR", init=text)
     add_number = partial(options.add_number, parser)
     add_number("--limit", options.positive, DEFAULT_LIMIT, "use at most N sentences, drawn at random")
     text = "use no sentences of more than N tokens"
     add_number("--max-length", options.training_length, DEFAULT_MAX_LENGTH, text)
-    text = (
-        "hold out N of these sentences: not to learn from, but to measure each iteration. They choose "
-        "nothing: the model is that of the last iteration. The tau of 100 sentences has a standard error of "
-        "about 0.014, that of 1,000 of 0.004. "
-        f"0: learn from all (default: {DEFAULT_HELD_OUT}, but at most {MAX_SHARE:.0%}%)"
-    )
+    text = "hold out N of these sentences: not to learn from, but to measure each iteration. They choose "
+    text += "nothing: the model is that of the last iteration. The tau of 100 sentences has a standard error "
+    text += f"of about 0.014, that of 1,000 of 0.004. 0: learn from all (default: {DEFAULT_HELD_OUT}, but at "
+    text += f"most {MAX_SHARE:.0%}%)"
     add_number("--held-out", options.natural, None, text)
-    text = (
-        "also train K models, each on all but one K-th of the lines, and order that K-th by it: a "
-        "translation model should be trained on such orders, made by a model that has not seen the line; "
-        "--threads of these models are trained at a time"
-    )
+    text = "also train K models, each on all but one K-th of the lines, and order that K-th by it: a "
+    text += "translation model should be trained on such orders, made by a model that has not seen the line; "
+    text += "--threads of these models are trained at a time"
     add_number("--cross-fit", options.at_least_two, None, text, "K")
     options.add_files(parser, cross_fit_out="the lines so ordered, as token￨position")
-    parser.add_argument(
-        "--keep-folds",
-        action="store_true",
-        help="the model is the mean of these K models, instead of one more that learns from all lines: "
-        "better orders, K times the time of preordering; neural-btg alone",
-    )
+    text = "the model is the mean of these K models, instead of one more that learns from all lines: better "
+    text += "orders, K times the time of preordering; neural-btg alone"
+    options.add_flags(parser, keep_folds=text)
     text = "train N networks, with seeds from --seed on, and order by the mean of what they expect: better, "
-    add_number("--members", options.members, 1, text + "and N times as slow; neural-btg alone")
+    text += "and N times as slow; neural-btg alone"
+    add_number("--members", options.members, 1, text)
     options.add_seed(parser)
     options.add_lowercase(parser)
-    options.add_threads(parser)
-    parser.add_argument(
-        "--fresh",
-        action="store_true",
-        help="start anew, instead of going on from DIR.checkpoint, which an interrupted training left",
-    )
+    add_number("--threads", options.workers, 1, "number of threads")
+    text = "start anew, instead of going on from DIR.checkpoint, which an interrupted training left"
+    options.add_flags(parser, fresh=text)
     method_options.add_options(parser, all_options())
 
 
@@ -120,8 +100,7 @@ def run(arguments: argparse.Namespace) -> None:
         raise UsageError("--cross-fit and --cross-fit-out go together")
     if arguments.keep_folds and arguments.cross_fit is None:
         raise UsageError("--keep-folds needs --cross-fit")
-    paths = [path for outputs in (False, True) for path in given_paths(arguments.parser, arguments, outputs)]
-    check_replaceable(arguments.model, paths)
+    check_replaceable(arguments.model, given_paths(arguments.parser, arguments))
     checkpoints = Checkpoints(arguments.model.rstrip("/") + ".checkpoint")
     with checkpoints.told():
         _train(arguments, checkpoints)
@@ -129,21 +108,24 @@ def run(arguments: argparse.Namespace) -> None:
 
 def _train(arguments: argparse.Namespace, checkpoints: Checkpoints) -> None:
     initial = None if arguments.init is None else load_model(arguments.init)
-    given = options.taken(Source, arguments)
-    if initial is None:
-        stanza = source.stanza_options(given)
-    else:
-        given, stanza = source.for_model(given, initial)
+    given, stanza = source.for_model(options.taken(Source, arguments), initial)
     method = arguments.method or (initial and initial.preorderer.method)
     plan = method and _plan(arguments, method, initial)
-    source.check_sources(given)
     trees = source.tree_file(given)
-    sentences = given.name, source.read_sentences(given, trees)
-    bitext = _read(arguments, sentences)
-    spelled = bitext.sentences
+    spelled, others = source.read_pairs(arguments, given, trees)
+    if arguments.align is None:
+        words = [sentence.words for sentence in spelled]
+        others = align(words, others, DEFAULT_SYMMETRIZATION, arguments.seed)
+    bitext = Bitext(spelled, others)
     if arguments.lowercase:
         bitext = replace(bitext, sentences=[sentence.lowercased().interned() for sentence in spelled])
-    bitext, classes = _with_classes(bitext, arguments, initial)
+    classes = initial and initial.classes
+    if bitext.sentences[0].classes is None:
+        if initial is None:
+            wanted = str(DEFAULT_CLASSES) if arguments.classes is None else arguments.classes
+            classes = source.read_or_learn_classes(wanted, bitext.sentences, arguments.seed)
+        if classes is not None:
+            bitext = replace(bitext, sentences=list(map(classes.add_to, bitext.sentences)))
     if plan is None:
         method, why = choose_method(bitext.sentences, arguments.trees is not None)
         LOGGER.info(f"--method {method}: {why}; tags (--pos) and {HAND_MADE} would bring more")
@@ -190,43 +172,6 @@ def _plan(arguments: argparse.Namespace, method: str, initial: Model | None) -> 
     return TrainingPlan.of(method, initial=initial, **given)
 
 
-def _read(arguments: argparse.Namespace, named: tuple[str, Iterator[Sentence]]) -> Bitext:
-    """Read the source and its alignment, or the target, and align both."""
-    if arguments.align is not None:
-        alignments = (arguments.align, read_alignments(arguments.align))
-        pairs = files.map_parallel(_checked, arguments.align, named, alignments)
-    else:
-        lines = files.in_parallel(named, (arguments.tgt, read_plain(arguments.tgt, parse_tokens)))
-        pairs = ((sentence.interned(), tuple(map(sys.intern, target))) for sentence, target in lines)
-    sentences, others = map(list, zip(*files.not_empty(named[0], pairs), strict=True))
-    if arguments.align is None:
-        words = [sentence.words for sentence in sentences]
-        others = align(words, others, DEFAULT_SYMMETRIZATION, arguments.seed)
-    return Bitext(sentences, others)
-
-
-def _checked(sentence: Sentence, alignment: Alignment) -> tuple[Sentence, Alignment]:
-    alignment.check_within(len(sentence))
-    return sentence.interned(), alignment
-
-
-def _with_classes(
-    bitext: Bitext, arguments: argparse.Namespace, initial: Model | None
-) -> tuple[Bitext, WordClasses | None]:
-    """Add word classes, unless --annot has some; return those that the model must keep, too."""
-    if bitext.sentences[0].classes is not None:
-        return bitext, initial and initial.classes
-    if initial is None:
-        words = [sentence.words for sentence in bitext.sentences]
-        wanted = str(DEFAULT_CLASSES) if arguments.classes is None else arguments.classes
-        classes = source.read_or_learn_classes(wanted, words, arguments.seed)
-    else:
-        classes = initial.classes
-    if classes is None:
-        return bitext, None
-    return Bitext(list(map(classes.add_to, bitext.sentences)), bitext.alignments), classes
-
-
 def _with_stanza(
     bitext: Bitext, lines: Sequence[int], stanza: StanzaOptions, workers: int, checkpoints: Checkpoints
 ) -> Bitext:
@@ -235,4 +180,4 @@ def _with_stanza(
     added = add_layers((sentences[i] for i in lines), stanza, workers=workers, checkpoints=checkpoints)
     for i, sentence in zip(lines, progress(added, "sentences", len(lines), "annotated"), strict=True):
         sentences[i] = sentence.interned()
-    return Bitext(sentences, bitext.alignments)
+    return replace(bitext, sentences=sentences)

@@ -67,26 +67,32 @@ def execute(parser: argparse.ArgumentParser, argv: Sequence[str] | None = None) 
     if COMPLETION in os.environ:
         require("argcomplete", "completion").autocomplete(parser)
     arguments = parser.parse_args(argv)
-    try:
-        check_paths(getattr(arguments, "parser", parser), arguments)
-        with interruptible(), show_messages(arguments):
-            arguments.run(arguments)
-            sys.stdout.flush()
-            say_what_is_saved(getattr(arguments, "parser", parser), arguments)
-    except BrokenPipeError:  # the reader of our output has had enough
-        _discard_output()
-    except Exception as error:
-        reason = reason_of(error)
-        if reason is None:
-            raise
-        _discard_output()
-        print(_last_line(arguments, reason), file=sys.stderr)
-        return 2
-    except KeyboardInterrupt:
-        _discard_output()
-        with contextlib.suppress(OSError):  # the terminal is closed
-            print(_last_line(arguments, "interrupted"), file=sys.stderr)
-        return INTERRUPTED
+    command = getattr(arguments, "parser", parser)
+    with show_messages(arguments):
+        try:
+            check_paths(command, arguments)
+            with interruptible():
+                arguments.run(arguments)
+                sys.stdout.flush()
+            for path in given_paths(command, arguments, outputs=True):
+                if path != STANDARD and not is_special(path):
+                    LOGGER.info(f"saved in {path}")
+            unit = 2**20 if sys.platform == "darwin" else 2**10
+            peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / unit
+            LOGGER.debug(f"done, with at most {peak:,.0f} MiB of memory")
+        except BrokenPipeError:  # the reader of our output has had enough
+            _discard_output()
+        except Exception as error:
+            reason = reason_of(error)
+            if reason is None:
+                raise
+            _discard_output()
+            LOGGER.error(reason)
+            return 2
+        except KeyboardInterrupt:
+            _discard_output()
+            LOGGER.error("interrupted")
+            return INTERRUPTED
     return 0
 
 
@@ -103,20 +109,6 @@ def reason_of(error: Exception) -> str | None:
     if isinstance(error, OSError):
         return f"{error.filename or 'standard output'}: {error.strerror or error}"
     return None
-
-
-def _last_line(arguments: argparse.Namespace, message: str) -> str:
-    return _json_line("error", message) if _wants_json(arguments) else visible(message)
-
-
-def _wants_json(arguments: argparse.Namespace) -> bool:
-    return getattr(arguments, "log_format", "text") == "json"
-
-
-def _json_line(level: str, message: str) -> str:
-    """Return a message as one line: ``time`` (ISO 8601), ``level`` and ``message``."""
-    time = datetime.now().astimezone().isoformat(timespec="milliseconds")
-    return json.dumps({"time": time, "level": level, "message": message})
 
 
 def _discard_output() -> None:
@@ -139,37 +131,29 @@ def add_verbosity(parser: argparse.ArgumentParser) -> None:
 
 @contextlib.contextmanager
 def show_messages(arguments: argparse.Namespace) -> Iterator[None]:
-    """Show on standard error what a command says in the block, as much of it as its options ask for."""
-    as_json, is_verbose = _wants_json(arguments), getattr(arguments, "verbose", False)
+    """Show on standard error what is said in the block, as much of it as the options ask for."""
+    as_json = getattr(arguments, "log_format", "text") == "json"
+    is_verbose, is_quiet = (getattr(arguments, name, False) for name in ("verbose", "quiet"))
     handler = _Lines(time.monotonic() if is_verbose else None, as_json)
-    others = [logging.getLogger()] if as_json else []  # what OpenNMT-py warns of
+    loggers = [LOGGER, logging.getLogger()] if as_json else [LOGGER]  # the root: what OpenNMT-py warns of
     before = LOGGER.level, LOGGER.propagate
-    is_quiet = getattr(arguments, "quiet", False)
     LOGGER.setLevel(logging.WARNING if is_quiet else logging.DEBUG if is_verbose else logging.INFO)
-    for logger in (LOGGER, *others):
+    for logger in loggers:
         logger.addHandler(handler)
     LOGGER.propagate = False  # OpenNMT-py shows all lines that reach the root
     try:
         yield
-        LOGGER.debug(f"done, with at most {peak_memory() / 2**20:,.0f} MiB of memory")
     finally:
-        for logger in (LOGGER, *others):
+        for logger in loggers:
             logger.removeHandler(handler)
         LOGGER.setLevel(before[0])
         LOGGER.propagate = before[1]
 
 
-def say_what_is_saved(parser: argparse.ArgumentParser, arguments: argparse.Namespace) -> None:
-    """Name the files that a command has written."""
-    for path in given_paths(parser, arguments, outputs=True):
-        if path != STANDARD and not is_special(path):
-            LOGGER.info(f"saved in {path}")
-
-
 class _Lines(logging.Handler):
-    """Writes each message as a line, above the progress bars; with the time and the seconds since a start.
+    """Writes each message as a line, above the progress bars, with the time and the seconds since a start.
 
-    ``as_json``: each is a JSON object. ``start``: None leaves out when the message came.
+    ``as_json``: as an object of ``time`` (ISO 8601), ``level`` and ``message``. ``start`` None: no times.
     """
 
     def __init__(self, start: float | None, as_json: bool) -> None:
@@ -181,7 +165,9 @@ class _Lines(logging.Handler):
     def emit(self, record: logging.LogRecord) -> None:
         line = visible(record.getMessage())
         if self._as_json:
-            line = _json_line(record.levelname.lower(), record.getMessage())
+            now = datetime.now().astimezone().isoformat(timespec="milliseconds")
+            level = record.levelname.lower()
+            line = json.dumps({"time": now, "level": level, "message": record.getMessage()})
         elif self._start is not None:
             line = f"[{time.strftime('%H:%M:%S')} {time.monotonic() - self._start:6.1f} s] {line}"
         with contextlib.suppress(OSError):  # that nobody can read it is no reason to stop
@@ -189,12 +175,6 @@ class _Lines(logging.Handler):
                 bars.tqdm.write(line, file=sys.stderr)
             else:  # there is no bar: it need not be imported
                 print(line, file=sys.stderr)
-
-
-def peak_memory() -> int:
-    """Return the most memory that this process has had, in bytes."""
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    return peak if sys.platform == "darwin" else peak * 1024
 
 
 def visible(text: str) -> str:

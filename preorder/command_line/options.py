@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import argparse
-import contextlib
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import fields
+from functools import partial
 from typing import Any, TypeVar
 
 from preorder.alignment.gold import STATISTICS, UNALIGNED_RULES
@@ -15,7 +15,14 @@ from preorder.data.formats import parse_order, parse_positions
 from preorder.data.permutation import Permutation
 from preorder.errors import UsageError, shown
 from preorder.io.files import STANDARD, read_parsed
-from preorder.learning.options import MAX_CLASSES, MAX_N_BEST, MAX_SEED, MAX_THREADS, MAX_TRAINING_LENGTH
+from preorder.learning.options import (
+    ABOVE_ZERO,
+    MAX_N_BEST,
+    MAX_SEED,
+    MAX_THREADS,
+    MAX_TRAINING_LENGTH,
+    parse_number,
+)
 
 T = TypeVar("T")
 
@@ -53,29 +60,23 @@ def add_command(
 
 
 def add_source(parser: argparse.ArgumentParser, default: str | None = STANDARD) -> None:
-    parser.add_argument(
-        "--src",
-        metavar="F",
-        default=default,
-        required=default is None,
-        help="source text, a tokenised sentence a line" + (" (default: standard input)" if default else ""),
-    )
+    """Add ``--src``, which has to be given where there is no default."""
+    text = "source text, a tokenised sentence a line" + (" (default: standard input)" if default else "")
+    parser.add_argument("--src", metavar="F", default=default, required=default is None, help=text)
 
 
 def add_lowercase(parser: argparse.ArgumentParser) -> None:
+    """Add ``--lowercase``."""
     text = "the preorderer reads the source in lower case; the output keeps its spelling"
-    parser.add_argument("--lowercase", action="store_true", help=text)
+    add_flags(parser, lowercase=text)
 
 
 def add_alignment(
     parser: argparse._ActionsContainer, required: bool = True, confidences: str = "make no difference"
 ) -> None:
-    parser.add_argument(
-        "--align",
-        metavar="F",
-        required=required,
-        help=f"word alignment, in Pharaoh's or lader's format; confidences of links (1-3:0.75) {confidences}",
-    )
+    """Add ``--align``; its help says what becomes of confidences."""
+    text = "word alignment, in Pharaoh's or lader's format; confidences of links (1-3:0.75) "
+    parser.add_argument("--align", metavar="F", required=required, help=text + confidences)
 
 
 def add_first_index(parser: argparse.ArgumentParser, name: str, of: str, default: int | None) -> None:
@@ -97,44 +98,38 @@ def read_order(order: str | None, positions: str | None) -> tuple[str, Iterator[
 
 
 def add_output(parser: argparse.ArgumentParser, what: str = "output") -> None:
+    """Add ``--out``."""
     parser.add_argument("--out", metavar="F", default=STANDARD, help=f"{what} (default: standard output)")
 
 
 def add_format(parser: argparse.ArgumentParser, formats: tuple[str, ...] = FORMATS) -> None:
-    parser.add_argument(
-        "--format",
-        choices=formats,
-        default="features",
-        help="features: token￨position, for onmt_train (default); positions: the position where each token "
-        "goes; order: the index of the token at each position; text: the reordered sentence"
-        + ("; tree: the source in brackets, [ ] straight, < > inverted" if "tree" in formats else ""),
-    )
+    """Add ``--format``, of orders."""
+    text = "features: token￨position, for onmt_train (default); positions: the position where each token "
+    text += "goes; order: the index of the token at each position; text: the reordered sentence"
+    text += "; tree: the source in brackets, [ ] straight, < > inverted" if "tree" in formats else ""
+    parser.add_argument("--format", choices=formats, default="features", help=text)
 
 
 def add_unaligned(parser: argparse.ArgumentParser) -> None:
     """Add ``--unaligned`` and ``--statistic``, which define the gold order."""
-    text = (
-        "an unaligned token moves with the nearest aligned token, with the next on its left or right, or "
-        "keeps its original position"
-    )
+    text = "an unaligned token moves with the nearest aligned token, with the next on its left or right, or "
+    text += "keeps its original position"
     add_choice(parser, "--unaligned", UNALIGNED_RULES, "nearest", text)
     text = "aligned tokens are sorted by this statistic of their target indices"
     add_choice(parser, "--statistic", STATISTICS, "mean", text)
 
 
 def add_seed(parser: argparse.ArgumentParser) -> None:
+    """Add ``--seed``."""
     text = "seed of all random numbers; the same seed gives the same result"
     add_number(parser, "--seed", seed, DEFAULT_SEED, text)
 
 
 def add_percentages(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "--percent",
-        metavar="A:B:STEP|N,…",
-        type=_percentages,
-        default=SWAP_PERCENTAGES,
-        help="percentages of the words to swap: from A to B in steps, or a list (default: 0:100:10)",
-    )
+    """Add ``--percent``."""
+    how = {"metavar": "A:B:STEP|N,…", "type": _percentages, "default": SWAP_PERCENTAGES}
+    text = "percentages of the words to swap: from A to B in steps, or a list (default: 0:100:10)"
+    parser.add_argument("--percent", **how, help=text)
 
 
 def _percentages(text: str) -> tuple[int, ...]:
@@ -148,10 +143,6 @@ def _percentages(text: str) -> tuple[int, ...]:
     if not found or len(set(found)) < len(found):
         raise argparse.ArgumentTypeError(f"not different shares of 0 to 100: {text!r}")
     return found
-
-
-def add_threads(parser: argparse.ArgumentParser) -> None:
-    add_number(parser, "--threads", workers, 1, "number of threads")
 
 
 def add_number(
@@ -176,10 +167,21 @@ def add_choice(
     parser.add_argument(name, choices=tuple(choices), default=default, help=text)
 
 
-def add_files(parser: argparse._ActionsContainer, **texts: str) -> None:
-    """Add options that name files, each with its help."""
+def add_files(parser: argparse._ActionsContainer, metavar: str = "F", **texts: str) -> None:
+    """Add options that name files, or what else the ``metavar`` says, each with its help."""
     for name, text in texts.items():
-        parser.add_argument(f"--{name.replace('_', '-')}", metavar="F", help=text)
+        parser.add_argument(_flag(name), metavar=metavar, help=text)
+
+
+def add_flags(parser: argparse._ActionsContainer, **texts: str) -> None:
+    """Add options without a value, each with its help."""
+    for name, text in texts.items():
+        parser.add_argument(_flag(name), action="store_true", help=text)
+
+
+def add_json(parser: argparse._ActionsContainer) -> None:
+    """Add ``--json``."""
+    add_flags(parser, json="print one JSON object instead")
 
 
 def taken(kind: type[T], arguments: argparse.Namespace, **others: Any) -> T:
@@ -192,39 +194,27 @@ def refuse(arguments: argparse.Namespace, names: Iterable[str], why: str) -> Non
     """Refuse options that were given although something else makes them useless."""
     for name in names:
         if getattr(arguments, name) != arguments.parser.get_default(name):
-            raise UsageError(f"--{name.replace('_', '-')} has no effect {why}")
+            raise UsageError(f"{_flag(name)} has no effect {why}")
 
 
-def add_json(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--json", action="store_true", help="print one JSON object instead")
+def _flag(name: str) -> str:
+    return "--" + name.replace("_", "-")
 
 
-def _whole_number(least: int, most: int = MOST) -> Callable[[str], int]:
-    """Return a function that parses a whole number in bounds; argparse reports its errors."""
-
-    def parse(text: str) -> int:
-        digits = text.lstrip("0") or "0"
-        is_long = len(digits) > len(str(most))  # which Python may not convert
-        if not text.isascii() or not text.isdigit() or (not is_long and int(digits) < least):
-            raise argparse.ArgumentTypeError(f"not a whole number from {least}: {shown(text)}")
-        if is_long or int(digits) > most:
-            raise argparse.ArgumentTypeError(f"more than {most}: {shown(text)}")
-        return int(digits)
-
-    return parse
-
-
-natural, positive, at_least_two = map(_whole_number, range(3))
-seed = _whole_number(0, MAX_SEED)
-workers = _whole_number(1, MAX_THREADS)
-n_best = _whole_number(1, MAX_N_BEST)
-beam = _whole_number(1, 1000)
-sentence_pairs = _whole_number(1, 10_000_000)
-class_count = _whole_number(1, MAX_CLASSES)
-training_length = _whole_number(1, MAX_TRAINING_LENGTH)
-members = _whole_number(1, 100)
-samplers = _whole_number(1, 1000)
-_percentage = _whole_number(0, 100)
+natural, positive, at_least_two = (partial(parse_number, least, MOST) for least in range(3))
+seed = partial(parse_number, 0, MAX_SEED)
+workers = partial(parse_number, 1, MAX_THREADS)
+n_best = partial(parse_number, 1, MAX_N_BEST)
+beam = partial(parse_number, 1, 1000)
+sentence_pairs = partial(parse_number, 1, 10_000_000)
+training_length = partial(parse_number, 1, MAX_TRAINING_LENGTH)
+members = partial(parse_number, 1, 100)
+samplers = partial(parse_number, 1, 1000)
+tau_width = partial(parse_number, 0.001, 2.0)
+ratio = partial(parse_number, 0, 100.0)
+word_reward = partial(parse_number, -100, 100.0)
+confidence = share = partial(parse_number, ABOVE_ZERO, 1.0)
+_percentage = partial(parse_number, 0, 100)
 
 
 def line_numbers(text: str) -> tuple[range, ...]:
@@ -238,22 +228,3 @@ def line_numbers(text: str) -> tuple[range, ...]:
             raise argparse.ArgumentTypeError(f"ends before it begins: {shown(part)}")
         found.append(range(begin, end + 1))
     return tuple(found)
-
-
-def _number(fits: Callable[[float], bool], complaint: str) -> Callable[[str], float]:
-    """Return a function that parses a number that fits; argparse reports its errors."""
-
-    def parse(text: str) -> float:
-        with contextlib.suppress(ValueError):
-            if fits(float(text)):
-                return float(text)
-        raise argparse.ArgumentTypeError(f"{complaint}: {shown(text)}")
-
-    return parse
-
-
-tau_width = _number(lambda number: 0.001 <= number <= 2, "not a number from 0.001 to 2")
-ratio = _number(lambda number: 0 <= number <= 100, "not a number from 0 to 100")
-word_reward = _number(lambda number: -100 <= number <= 100, "not a number from -100 to 100")
-confidence = _number(lambda number: 0 < number <= 1, "not above 0 and at most 1")
-share = confidence  # of a whole

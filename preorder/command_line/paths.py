@@ -35,12 +35,14 @@ def check_outputs(inputs: Sequence[str], outputs: Sequence[str]) -> None:
                 raise UsageError(f"{output} would be overwritten while it is needed: name another output")
 
 
-def given_paths(parser: argparse.ArgumentParser, arguments: argparse.Namespace, outputs: bool) -> list[str]:
-    """Return the files that a subcommand is to read, or those that it writes."""
+def given_paths(
+    parser: argparse.ArgumentParser, arguments: argparse.Namespace, outputs: bool | None = None
+) -> list[str]:
+    """Return the files that a subcommand is to read, or those that it writes; None: all."""
     found = []
     for action in parser._actions:
         is_output = action.dest == "out" or action.dest.endswith("_out")
-        if is_output == outputs and "F" in re.findall(r"\w+", str(action.metavar)):
+        if outputs in (None, is_output) and "F" in re.findall(r"\w+", str(action.metavar)):
             value = getattr(arguments, action.dest, None)
             paths = [value] if isinstance(value, str) else value or []
             is_named = "NAME=" in str(action.metavar)
@@ -57,31 +59,26 @@ def split_name(field: str) -> tuple[str, str]:
     return (name, path) if separator and "/" not in name else (field, field)
 
 
-def paths_by_name(fields: Sequence[str]) -> dict[str, str]:
-    """Return the path of each ``[NAME=]F``; without a name it is called like the file."""
-    paths: dict[str, str] = {}
-    for name, path in map(_named, fields):
-        if name in paths:
-            raise UsageError(f"two systems are called {name!r}")
-        paths[name] = path
-    return paths
-
-
-def _named(field: str) -> tuple[str, str]:
-    name, path = split_name(field)
-    if not name or not path:
-        raise UsageError(f"not a system: {field!r}")
-    return name, path
-
-
 def runs_by_name(fields: Sequence[str]) -> dict[str, list[str]]:
-    """Return the paths of each system's runs: one for each time that its name is given."""
+    """Return the paths of each system's runs: one for each ``[NAME=]F`` with its name."""
     runs: dict[str, list[str]] = {}
-    for name, path in map(_named, fields):
+    for field in fields:
+        name, path = split_name(field)
+        if not name or not path:
+            raise UsageError(f"not a system: {field!r}")
         if path in runs.setdefault(name, []):
             raise UsageError(f"system {name!r} has {path} twice")
         runs[name].append(path)
     return runs
+
+
+def paths_by_name(fields: Sequence[str]) -> dict[str, str]:
+    """Return the path of each system, which has one."""
+    runs = runs_by_name(fields)
+    for name, paths in runs.items():
+        if len(paths) > 1:
+            raise UsageError(f"two systems are called {name!r}")
+    return {name: path for name, (path,) in runs.items()}
 
 
 def _check_output(path: str) -> None:

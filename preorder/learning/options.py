@@ -8,8 +8,10 @@ values. A field without help (``seed``, ``threads``) is one that the command lin
 from __future__ import annotations
 
 import argparse
+import contextlib
 from collections.abc import Collection, Mapping
 from dataclasses import asdict, fields
+from functools import partial
 from numbers import Integral, Real
 from typing import Annotated, Any, NamedTuple, TypeVar, get_args, get_origin, get_type_hints
 
@@ -49,15 +51,6 @@ class _Option(NamedTuple):
             defaults = [f"{default} for {method}" for method, default in self.defaults.items()]
         return f"{self.help} (default: {', '.join(defaults)})"
 
-    def parsed(self, text: str) -> Any:
-        try:
-            value = self.kind(text)
-        except ValueError:
-            value = text
-        if reason := _problem(value, *self.bounds):
-            raise argparse.ArgumentTypeError(reason)
-        return value
-
     def checked(self, name: str, value: Any) -> Any:
         choices = get_args(self.kind)
         return check_choice(name, value, choices) if choices else check_number(name, value, *self.bounds)
@@ -76,7 +69,11 @@ def add_options(parser: argparse.ArgumentParser, methods: Mapping[str, type[Any]
         if owners not in groups:
             groups[owners] = parser.add_argument_group(f"options of --method {', '.join(owners)}")
         choices = get_args(option.kind)
-        how = {"choices": choices} if choices else {"metavar": "N", "type": option.parsed}
+        how = (
+            {"choices": choices}
+            if choices
+            else {"metavar": "N", "type": partial(parse_number, *option.bounds)}
+        )
         groups[owners].add_argument(_flag(name), help=option.explained, **how)
 
 
@@ -100,6 +97,16 @@ def checked_options(options: type[Options], given: Mapping[str, Any]) -> Options
         for name, value in given.items()
     }
     return options(**values)
+
+
+def parse_number(least: float, most: float, text: str) -> Any:
+    """Parse a number of the command line, a whole one if ``most`` is one; argparse reports its errors."""
+    value: Any = text
+    with contextlib.suppress(ValueError):
+        value = type(most)(text)
+    if reason := _problem(value, least, most):
+        raise argparse.ArgumentTypeError(reason)
+    return value
 
 
 def check_number(name: str, value: Any, least: float, most: float) -> Any:

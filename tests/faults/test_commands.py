@@ -171,11 +171,11 @@ def test_bounds(command, option, value, capsys):
 
 
 SAID = """
---seed | 4294967296 | more than 4294967295: '4294967296'
+--seed | 4294967296 | 4294967296 is not a whole number from 0 to 4294967295
 --minibatch | 100000000000000000000 | 100000000000000000000 is not a whole number from 1 to 1000000
 --dropout | 2 | 2.0 is not a number from 0 to 0.99
 --hidden | 30000 | 30000 is not a whole number from 1 to 16384
---threads | 0 | not a whole number from 1: '0'
+--threads | 0 | 0 is not a whole number from 1 to 1024
 --lang | ../x | not the code of a language: '../x'
 """
 

@@ -30,7 +30,7 @@ def test_without_opennmt(monkeypatch, capsys):
     ("arguments", "message"),
     [
         (["translate"], "the following arguments are required: --model"),
-        (["translate", "--model", "m", "--beam", "0"], "not a whole number from 1: '0'"),
+        (["translate", "--model", "m", "--beam", "0"], "0 is not a whole number from 1 to 1000"),
         ([], "the following arguments are required: COMMAND"),
     ],
 )

@@ -6,7 +6,6 @@ import re
 from collections.abc import Sequence
 from functools import cache, partial
 from importlib.resources import files
-from pathlib import Path
 
 from jinja2 import Environment, StrictUndefined, Template
 from markupsafe import Markup, escape
@@ -17,7 +16,6 @@ from preorder.analysis.results import SCORE_FORMATS, Breakdown, Curves, Table, b
 from preorder.analysis.sentence_picture import draw_sentence, sentence_title, sentence_width
 from preorder.analysis.sentence_view import Gallery, SentenceView, gallery_table
 
-DOCTYPE = "<!doctype html>"
 CONTENT_POLICY = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'"
 """What a browser may load for the page: nothing."""
 
@@ -42,13 +40,6 @@ def page(title: str, runs: Sequence[Run] = (), gallery: Gallery | None = None) -
         headings = [(name, run.title) for name, run, _ in sections] if len(runs) > 1 else []
     values = {"headings": headings, "sections": sections, "summary": _summary(runs), "gallery": gallery}
     return _template().render(title=title, **values).strip() + "\n"
-
-
-def is_page(path: Path) -> bool:
-    """Say whether a file begins as a page does."""
-    with path.open("rb") as stream:
-        beginning = stream.read(500).decode(errors="replace")
-    return beginning.startswith(DOCTYPE) and str(escape(CONTENT_POLICY)) in beginning
 
 
 @cache

@@ -83,10 +83,10 @@ analyse examples @ --src src --system base | 'base' is not to be compared with i
 analyse examples @ --src src --system none | no system is called 'none', only: base, ours
 analyse examples @ --src src --hyp ours=ours | system 'ours' has
 analyse robustness @ | base: no {} in it to stand for the percentage
-analyse gain @ --align x --positions x --width 0 | not a number from 0.001 to 2: '0'
+analyse gain @ --align x --positions x --width 0 | 0.0 is not a number from 0.001 to 2
 analyse robustness --ref ref --hyp run.{} --percent 0:100:100 | run.100: cannot be read
 analyse robustness @ --percent 0:10 | neither A:B:STEP nor N,…: '0:10'
-analyse robustness @ --percent 0,101 | more than 100: '101'
+analyse robustness @ --percent 0,101 | 101 is not a whole number from 0 to 100
 analyse robustness @ --percent 5,5 | not different shares of 0 to 100: '5,5'
 analyse precision @ --out x.gif | a picture's name ends in .svg or .png or .pdf: 'x.gif'
 analyse precision @ --metrics bleu | unrecognized arguments: --metrics
@@ -124,8 +124,8 @@ align | the following arguments are required: --tgt
 align $ --hand-src source --hand-tgt target | --hand-src, --hand-tgt and --hand-align belong together
 align $ --samplers 2 --symmetrize union | --symmetrize has no effect with --samplers and --hand-align
 align $ --min-confidence 0.5 | --min-confidence has no effect without --samplers or --hand-align
-align $ --samplers 2 --min-confidence 0 | not above 0 and at most 1: '0'
-align $ --seed ² | not a whole number from 0: '²'
+align $ --samplers 2 --min-confidence 0 | 0.0 is not a number above 0 and at most 1
+align $ --seed ² | '²' is not a whole number from 0 to 4294967295
 align $ --hand-src source --hand-tgt target --hand-align far | far:1: link 9-0 is out of range
 align $ --hand-src source --hand-tgt target --hand-align link | link:2: the file ends after 1 lines
 align $ --hand-src source --hand-tgt target --hand-align few | 2 hand-aligned sentences are too few
@@ -140,7 +140,7 @@ show & --gain 1 | --gain measures orders by links: it needs --align and --tgt
 show & --tgt h.tgt --worst 1 | --worst measures orders by links: it needs --align and --tgt
 show & --align h.align | h.src:1: an alignment links the source to a target
 show --src h.src --order h.order --line 2 | h.order:2: the file ends after 1 lines
-show & --lines 1, | not a whole number from 1: ''
+show & --lines 1, | '' is not a whole number from 1
 show & --lines 3-1 | ends before it begins: '3-1'
 show & --pos xx | --pos has no effect without --model
 show & --lang xx | --lang has no effect without --model

@@ -182,7 +182,7 @@ def elsewhere(monkeypatch, command, asked):
         for shard in shards:
             work(shard, lambda _: None)
 
-    monkeypatch.setattr(f"preorder.cli.{command}.run_shards", run_shards)
+    monkeypatch.setattr("preorder.cli.shards.run_shards", run_shards)
     monkeypatch.setattr("preorder.cli.shards.load_ray", lambda: None)
 
 
