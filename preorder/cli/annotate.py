@@ -143,7 +143,7 @@ def _do(job: _Job, stanza: StanzaOptions | None, workers: int, shard: Shard | No
 
 
 def _beside(job: _Job, stanza: StanzaOptions | None) -> dict[str, str]:
-    """Return the paths of the ``trees`` and ``classes`` that are written beside the annotated text."""
+    """Return the paths of ``trees`` and ``classes`` beside the annotated text."""
     suffixes = {}
     if stanza is not None and stanza.trees is not None:
         suffixes["trees"] = SUFFIXES[stanza.trees]

@@ -28,10 +28,7 @@ from preorder.progress import counting
 from preorder.shards import Shard, Tick, in_threads
 
 BATCH = 50_000  # tokens that are ordered at once; two batches are held, whatever the length of the input
-
-MAX_AHEAD = 2
-"""Blocks of a file that are held for each thread, whatever its length."""
-
+MAX_AHEAD = 2  # blocks of a file that are held for each thread
 MARK = files.BYTE_ORDER_MARK.encode()
 
 

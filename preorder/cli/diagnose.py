@@ -23,11 +23,8 @@ if TYPE_CHECKING:
     from preorder.analysis.results import Curves, Table
 
 DEFAULT_LINES = 20_000
-SHARE_HELD = 10
-"""One line of so many is measured, the others are learned from."""
+SHARE_HELD = 10  # one line of so many is measured, the others are learned from
 PAIR = ("src", "tgt", "align", "pos")
-"""Options of the two languages."""
-
 ITERATIONS, CLASSES = 4, 50  # of a quick preorderer
 
 EXAMPLES = """\

@@ -95,7 +95,6 @@ def _print(scoring: Scoring, baseline: str | None) -> None:
 
 
 def _print_pairwise(scoring: Scoring) -> None:
-    """Print for each score every system's difference from every other, with both p-values."""
     from preorder.analysis.results import SCORE_FORMATS, difference, p_values
 
     for name in scoring.best:

@@ -144,10 +144,7 @@ def do(
 
 
 def _stanza_settings(stanza: StanzaOptions | None) -> dict[str, Any]:
-    """Return what outputs depend on where Stanza annotates; models that are missing are downloaded first.
-
-    These are its version and its models, by name and size: on other machines they may be of another time.
-    """
+    """Return Stanza's version and models, by name and size: on other machines they may be of another time."""
     if stanza is None:
         return {}
     known = annotation.prepare(stanza)

@@ -105,7 +105,10 @@ def _language(text: str) -> str:
 
 
 def read_sentences(source: Source, trees: TreeFile | None = None) -> Iterator[Sentence]:
-    sentences = plain_sentences(source) if source.annot is None else read_annotated(source.annot)
+    if source.annot is None:
+        sentences = parsed_sentences(source, [*map(files.read_lines, plain_files(source))])
+    else:
+        sentences = read_annotated(source.annot)
     trees = trees or tree_file(source)
     return sentences if trees is None else add_trees(source.name, sentences, trees)
 
@@ -114,11 +117,6 @@ def tree_file(source: Source) -> TreeFile | None:
     """Open the file of ``--trees``, if it is one; its tagset is that which a model remembers."""
     is_file = source.trees is not None and source.trees not in TREES
     return TreeFile(source.trees, source.tagset) if is_file else None
-
-
-def plain_sentences(source: Source) -> Iterator[Sentence]:
-    """Return the sentences of ``--src``, with the tags of a file if ``--pos`` names one."""
-    return parsed_sentences(source, [*map(files.read_lines, plain_files(source))])
 
 
 def plain_files(source: Source) -> list[str]:

@@ -7,7 +7,7 @@ import contextlib
 import os
 from itertools import chain, tee
 
-from preorder.cli.source import STANZA, Source, plain_sentences
+from preorder.cli.source import STANZA, Source, read_sentences
 from preorder.command_line import options
 from preorder.command_line.paths import check_outputs, given_paths
 from preorder.errors import UsageError
@@ -42,7 +42,7 @@ def run(arguments: argparse.Namespace) -> None:
     paths = [_paths(arguments, percent) for percent in arguments.percent]
     files.make_folder(arguments.out_dir)
     check_outputs(given_paths(arguments.parser, arguments, outputs=False), list(chain.from_iterable(paths)))
-    sentences = plain_sentences(Source(arguments.src, pos=arguments.pos))
+    sentences = read_sentences(Source(arguments.src, pos=arguments.pos))
     sentences, twins = tee(progress(sentences, "sentences", done="swapped"))
     swapped = swaps(map(len, twins), arguments.percent, arguments.seed)
     with contextlib.ExitStack() as stack:
@@ -56,7 +56,6 @@ def run(arguments: argparse.Namespace) -> None:
 
 
 def _paths(arguments: argparse.Namespace, percent: int) -> list[str]:
-    """Return the paths of the text, and of the tags if there are any, of a percentage."""
     source = "source" if arguments.src == files.STANDARD else arguments.src
     paths = [path for path in (source, arguments.pos) if path is not None]
     names = [split_suffix(os.path.basename(path))[0] for path in paths]

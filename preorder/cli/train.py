@@ -37,7 +37,6 @@ from preorder.methods.train import (
 )
 from preorder.progress import LOGGER, progress
 
-HAND_MADE = "hand-aligned sentences (preorder align --hand-align)"
 EXAMPLES = """\
   preorder train --src train.en --tgt train.ja --model model
   preorder train --method btg --src train.en --tgt train.ja --model model
@@ -128,7 +127,8 @@ def _train(arguments: argparse.Namespace, checkpoints: Checkpoints) -> None:
             bitext = replace(bitext, sentences=list(map(classes.add_to, bitext.sentences)))
     if plan is None:
         method, why = choose_method(bitext.sentences, arguments.trees is not None)
-        LOGGER.info(f"--method {method}: {why}; tags (--pos) and {HAND_MADE} would bring more")
+        more = "tags (--pos) and hand-aligned sentences (preorder align --hand-align) would bring more"
+        LOGGER.info(f"--method {method}: {why}; {more}")
         plan = _plan(arguments, method, None)
     lines = plan.lines(bitext)
     if arguments.fresh:

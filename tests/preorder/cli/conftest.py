@@ -6,17 +6,30 @@ from preorder.cli import main
 
 
 @pytest.fixture
-def refuses(capsys):
+def run(tmp_path, monkeypatch, capsys):
+    """Give a function that runs a command line in a folder, and returns what is printed and said."""
+    monkeypatch.chdir(tmp_path)
+
+    def run(line, status=0):
+        capsys.readouterr()
+        try:
+            found = main(line.split())
+        except SystemExit as end:
+            found = end.code
+        said = capsys.readouterr()
+        assert found == status, said.err
+        return said
+
+    return run
+
+
+@pytest.fixture
+def refuses(run):
     """Give a function that checks that a command ends with status 2 and one line that says why."""
 
     def refuses(line, reason):
-        capsys.readouterr()
-        try:
-            status = main(line.split())
-        except SystemExit as end:
-            status = end.code
-        said = capsys.readouterr()
-        assert (status, said.out) == (2, "")
+        said = run(line, 2)
+        assert said.out == ""
         assert len([line for line in said.err.splitlines() if not line.startswith("compiling")]) == 1
         assert reason in said.err
 

@@ -4,43 +4,53 @@ import json
 
 import pytest
 
-from preorder.cli import main
 from tests.support.texts import write
 
-ALIGNMENTS = (
-    "6-8 ||| 0-0 1-5 1-6 3-2 4-3 5-7",
-    "7-7 ||| 0-0 1-5 2-4 3-3 4-3 5-2 6-6",
-    "7-8 ||| 0-0 2-6 3-5 4-2 5-3 6-7",
-)
-ORDERS = ("0 3 4 2 1 5", "0 5 3 4 2 1 6", "0 2 4 5 3 1 6")
-POSITIONS = ("0 4 3 1 2 5", "0 5 4 2 3 1 6", "0 5 1 4 2 3 6")
 SCORES = {"tau", "tau_nakagawa", "frs", "complete_match"}
 
 
-def evaluate(capsys, *options):
-    assert main(["evaluate", "--json", *options]) == 0
-    return json.loads(capsys.readouterr().out)
+@pytest.fixture
+def evaluate(run, tmp_path):
+    """Give a function that evaluates by options, with files of the lines given: the JSON."""
+
+    def evaluate(options, **texts):
+        for name, lines in texts.items():
+            write(tmp_path / name, *lines)
+        return json.loads(run(f"evaluate --align align --json {options}").out)
+
+    return evaluate
 
 
-@pytest.mark.parametrize(("option", "lines"), [("--order", ORDERS), ("--positions", POSITIONS)])
-def test_topdown_btgs_readme(tmp_path, capsys, option, lines):
-    align = write(tmp_path / "align", *ALIGNMENTS)
-    result = evaluate(capsys, "--align", align, option, write(tmp_path / "given", *lines))
+README = {
+    "align": (
+        "6-8 ||| 0-0 1-5 1-6 3-2 4-3 5-7",
+        "7-7 ||| 0-0 1-5 2-4 3-3 4-3 5-2 6-6",
+        "7-8 ||| 0-0 2-6 3-5 4-2 5-3 6-7",
+    ),
+    "order": ("0 3 4 2 1 5", "0 5 3 4 2 1 6", "0 2 4 5 3 1 6"),
+    "positions": ("0 4 3 1 2 5", "0 5 4 2 3 1 6", "0 5 1 4 2 3 6"),
+}
+
+
+@pytest.mark.parametrize("option", ["order", "positions"])
+def test_topdown_btgs_readme(run, evaluate, option):
+    result = evaluate(f"--{option} {option}", **README)
     assert set(result) == SCORES | {"sentences", "skipped", "monotone", "all_tokens"}
     assert set(result["monotone"]) == SCORES
     assert set(result["all_tokens"]) == set(result) - {"all_tokens"}
     assert (result["sentences"], result["skipped"]) == (3, 0)
-    assert f"{result['tau_nakagawa']:.6f} {result['frs']:.6f} {result['complete_match']:.6f}" == (
-        "0.933333 0.857143 0.666667"
-    )
+    scores = [f"{result[name]:.6f}" for name in ("tau_nakagawa", "frs", "complete_match")]
+    assert scores == ["0.933333", "0.857143", "0.666667"]
+    printed = run(f"evaluate --align align --{option} {option}").out
+    assert "3 sentences, 0 more whose alignment cannot be sorted" in printed
+    for cell in ("aligned tokens", "all tokens", "unreordered", "0.9333", "0.8571", "0.6667"):
+        assert cell in printed
 
 
-def test_aligned_and_all_tokens(tmp_path, capsys):
+def test_aligned_and_all_tokens(evaluate):
     # Line 1: token 1 is unaligned, so that only all tokens tell "1 2 0" from the gold "0 1 2".
     # Line 2: token 0's targets enclose token 1's: skipped, but it has a gold order, "0 1".
-    align = write(tmp_path / "align", "0-0 2-2", "0-0 0-2 1-1")
-    order = write(tmp_path / "order", "1 0 2", "1 0")
-    result = evaluate(capsys, "--align", align, "--order", order)
+    result = evaluate("--order order", align=("0-0 2-2", "0-0 0-2 1-1"), order=("1 0 2", "1 0"))
     assert (result["sentences"], result["skipped"]) == (1, 1)
     assert (result["tau"], result["frs"], result["complete_match"]) == (1, 1, 1)
     everything = result["all_tokens"]
@@ -49,31 +59,15 @@ def test_aligned_and_all_tokens(tmp_path, capsys):
     assert everything["monotone"] == {"tau": 1, "tau_nakagawa": 1, "frs": 1, "complete_match": 1}
 
 
-def test_treatment_of_unaligned_tokens_is_a_choice(tmp_path, capsys):
-    align = write(tmp_path / "align", "0-1 2-0")
-    order = write(tmp_path / "order", "2 1 0")
-    taus = {}
-    for rule in ("nearest", "right", "keep"):
-        found = evaluate(capsys, "--align", align, "--order", order, "--unaligned", rule)
-        taus[rule] = found["all_tokens"]["tau"]
-    # Their gold orders: "2 0 1", "1 2 0" and "2 1 0".
-    assert taus == pytest.approx({"nearest": 1 / 3, "right": 1 / 3, "keep": 1})
+@pytest.mark.parametrize(("rule", "tau"), [("nearest", 1 / 3), ("right", 1 / 3), ("keep", 1)])
+def test_treatment_of_unaligned_tokens_is_a_choice(evaluate, rule, tau):
+    # The gold orders: "2 0 1", "1 2 0" and "2 1 0".
+    found = evaluate(f"--order order --unaligned {rule}", align=["0-1 2-0"], order=["2 1 0"])
+    assert found["all_tokens"]["tau"] == pytest.approx(tau)
 
 
-def test_table_for_people(tmp_path, capsys):
-    align, order = write(tmp_path / "align", *ALIGNMENTS), write(tmp_path / "order", *ORDERS)
-    assert main(["evaluate", "--align", align, "--order", order]) == 0
-    output = capsys.readouterr().out
-    assert "3 sentences, 0 more whose alignment cannot be sorted" in output
-    for cell in ("aligned tokens", "all tokens", "unreordered", "0.9333", "0.8571", "0.6667"):
-        assert cell in output
-
-
-def test_alignment_against_gold(tmp_path, capsys):
-    options = ["--align", write(tmp_path / "links", "0-0 1-2", "1-1")]
-    options += ["--gold", write(tmp_path / "gold", "0-0 1-1 1?2", "0-0")]
-    result = evaluate(capsys, *options)
-    assert result == {
+def test_alignment_against_gold(run, evaluate):
+    assert evaluate("--gold gold", align=["0-0 1-2", "1-1"], gold=["0-0 1-1 1?2", "0-0"]) == {
         "aer": pytest.approx(1 - (1 + 2) / (3 + 3)),
         "precision": pytest.approx(2 / 3),
         "recall": pytest.approx(1 / 3),
@@ -85,14 +79,13 @@ def test_alignment_against_gold(tmp_path, capsys):
         "sure_found": 1,
         "possible_found": 1,
     }
-    assert main(["evaluate", *options]) == 0
-    output = capsys.readouterr().out
+    printed = run("evaluate --align align --gold gold").out
     for cell in ("possible", "alignment error rate", "0.5000", "0.6667", "0.3333"):
-        assert cell in output
+        assert cell in printed
 
 
 @pytest.mark.parametrize(
-    ("links", "gold", "reading"),
+    ("align", "gold", "reading"),
     [
         (["0-0 1-1"] * 3, ["1-1 2p2"] * 3, "the gold links count from 1 (--gold-first-index 1)"),
         (["1-1 2-2"] * 3, ["0-0 1?1"] * 3, "the others do (preorder map --first-index 1)"),
@@ -101,20 +94,16 @@ def test_alignment_against_gold(tmp_path, capsys):
         (["1-1"] * 3, ["1-1"] * 3, None),
     ],
 )
-def test_links_that_are_not_meant_as_they_are_read(tmp_path, capsys, links, gold, reading):
-    options = ["--align", write(tmp_path / "links", *links), "--gold", write(tmp_path / "gold", *gold)]
-    found = main(["evaluate", *options])
-    captured = capsys.readouterr()
-    assert (found, captured.out == "") == ((2, True) if reading else (0, False))
-    if reading:
-        assert captured.err.endswith(
-            f"but 0.0000 if {reading}; --gold-first-index 0 takes the links as they are\n"
-        )
-    assert evaluate(capsys, *options, "--gold-first-index", "0")["sentences"] == len(links)
+def test_links_that_are_not_meant_as_they_are_read(run, evaluate, align, gold, reading):
+    as_read = evaluate("--gold gold --gold-first-index 0", align=align, gold=gold)
+    assert as_read["sentences"] == len(align)
+    said = run("evaluate --align align --gold gold", 2 if reading else 0)
+    assert (said.out == "") == bool(reading)
+    remedy = "--gold-first-index 0 takes the links as they are"
+    assert said.err.endswith(f"but 0.0000 if {reading}; {remedy}\n" if reading else "")
 
 
-def test_gold_links_from_one(tmp_path, capsys):
-    options = ["--align", write(tmp_path / "links", "0-0 1-1"), "--gold", write(tmp_path / "gold", "1-1 2p2")]
-    assert evaluate(capsys, *options, "--gold-first-index", "1")["aer"] == 0
-    assert main(["map", "--align", str(tmp_path / "gold"), "--first-index", "1"]) == 0
-    assert capsys.readouterr().out == "0-0 1?1\n"
+def test_gold_links_from_one(run, evaluate):
+    found = evaluate("--gold gold --gold-first-index 1", align=["0-0 1-1"], gold=["1-1 2p2"])
+    assert found["aer"] == 0
+    assert run("map --align gold --first-index 1").out == "0-0 1?1\n"

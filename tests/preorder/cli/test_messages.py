@@ -9,54 +9,41 @@ from datetime import datetime
 import pytest
 
 from preorder.cli import COMMANDS
-from preorder.cli import main as run_main
 from preorder.command_line import show_messages
 from preorder.errors import UsageError
 from preorder.progress import LOGGER, has_bars
+from tests.support.texts import write
 
 SOURCE = [f"{subject} {verb} {what}" for subject in "ab" for verb in "vw" for what in "xyz"] * 4
-TRAIN = ["train", "--method", "btg", "--classes", "2", "--iterations", "3", "--held-out", "6"]
+TRAIN = "train --method btg --classes 2 --iterations 3 --held-out 6 --src src --align align --model model"
+TRAIN += " --cross-fit 2 --cross-fit-out features"
 
 
-@pytest.fixture
+@pytest.fixture(autouse=True)
 def bitext(tmp_path):
-    for name, lines in (("src", SOURCE), ("align", ["0-0 1-2 2-1"] * len(SOURCE))):
-        (tmp_path / name).write_text("".join(f"{line}\n" for line in lines))
-    return ["--src", str(tmp_path / "src"), "--align", str(tmp_path / "align")]
-
-
-def train(bitext, tmp_path, *more):
-    model = tmp_path / "model"
-    features = tmp_path / "features"
-    crossed = ["--cross-fit", "2", "--cross-fit-out", str(features)]
-    assert run_main([*TRAIN, *bitext, "--model", str(model), *crossed, *more]) == 0
+    write(tmp_path / "src", *SOURCE)
+    write(tmp_path / "align", *["0-0 1-2 2-1"] * len(SOURCE))
 
 
 @pytest.mark.parametrize(
     ("line", "hint"),
     [
         ("trian", "did you mean train?"),
-        ("train --method swap-ltsm --src {f} --align {f}", "did you mean swap-lstm?"),
+        ("train --method swap-ltsm --src src --align src", "did you mean swap-lstm?"),
         ("xyz", None),
-        ("apply --model m --src {f} {g} --out-dir o", "in quotes: 'in/*.gz'"),
-        ("apply --model m --src {f} nowhere", None),
+        ("apply --model m --src src align --out-dir o", "in quotes: 'in/*.gz'"),
+        ("apply --model m --src src nowhere", None),
     ],
 )
-def test_hints_for_the_command_line(tmp_path, capsys, line, hint):
-    paths = {name: tmp_path / name for name in "fg"}
-    for path in paths.values():
-        path.touch()
-    with pytest.raises(SystemExit):
-        run_main(line.format(**paths).split())
-    said = capsys.readouterr().err
+def test_hints_for_the_command_line(run, line, hint):
+    said = run(line, 2).err
     assert hint in said if hint else ";" not in said
 
 
-def test_a_line_for_each_iteration(bitext, tmp_path, capsys):
-    train(bitext, tmp_path)
-    out, err = capsys.readouterr()
-    assert out == ""
-    lines = [line for line in err.splitlines() if not line.startswith("compiling")]
+def test_a_line_for_each_iteration(run):
+    found = run(TRAIN)
+    assert found.out == ""
+    lines = [line for line in found.err.splitlines() if not line.startswith("compiling")]
     iteration = re.compile(
         r"(model [12] of 2: )?iteration [123] of 3: tau_nakagawa [01]\.\d{4} on \d held-out lines, "
         r"errors \d+, updates [\d,]+ \(\d+\.\d s\)"
@@ -73,29 +60,24 @@ def test_a_line_for_each_iteration(bitext, tmp_path, capsys):
         "cross-fitting is done; the model itself follows",
         "training btg on 42 lines; 6 are held out",
         "training ends: the model is that of iteration N",
-        f"model saved in {tmp_path / 'model'}",
-        f"saved in {tmp_path / 'features'}",
+        "model saved in model",
+        "saved in features",
     ]
 
 
-def test_quiet_says_nothing_but_warnings(bitext, tmp_path, capsys):
-    train(bitext, tmp_path, "--quiet")
-    assert capsys.readouterr() == ("", "")
-    source = tmp_path / "odd"
-    source.write_text("a￨b v x\n")
-    out = ["--out", str(tmp_path / "out")]
-    given = ["apply", "--model", str(tmp_path / "model"), "--src", str(source), *out]
-    assert run_main([*given, "-q"]) == 0
-    assert capsys.readouterr().err.startswith("line 1: token 'a￨b' is written as ")
-    assert run_main(given) == 0
-    assert capsys.readouterr().err.splitlines()[-1] == f"saved in {tmp_path / 'out'}"
-    assert run_main([*given, "-v"]) == 0
-    *_, saved, done = capsys.readouterr().err.splitlines()
-    assert re.fullmatch(rf"\[\d\d:\d\d:\d\d +\d+\.\d s\] saved in {re.escape(str(tmp_path / 'out'))}", saved)
-    assert re.fullmatch(r"\[\d\d:\d\d:\d\d +\d+\.\d s\] done, with at most [\d,]+ MiB of memory", done)
+def test_quiet_says_nothing_but_warnings(run, tmp_path):
+    assert run(f"{TRAIN} --quiet") == ("", "")
+    write(tmp_path / "odd", "a￨b v x")
+    line = "apply --model model --src odd --out out"
+    assert run(f"{line} -q").err.startswith("line 1: token 'a￨b' is written as ")
+    assert run(line).err.splitlines()[-1] == "saved in out"
+    *_, saved, done = run(f"{line} -v").err.splitlines()
+    time = r"\[\d\d:\d\d:\d\d +\d+\.\d s\]"
+    assert re.fullmatch(f"{time} saved in out", saved)
+    assert re.fullmatch(rf"{time} done, with at most [\d,]+ MiB of memory", done)
 
 
-def test_messages_as_json(bitext, tmp_path, capsys, monkeypatch):
+def test_messages_as_json(run, capsys, monkeypatch):
     """Each once, on a terminal too; warnings of OpenNMT-py and the error at the end among them."""
     monkeypatch.setattr("sys.stderr.isatty", lambda: True)
     for name in ("", "onmt"):  # other tests may have given them some
@@ -104,21 +86,19 @@ def test_messages_as_json(bitext, tmp_path, capsys, monkeypatch):
         assert not has_bars()
         LOGGER.info("a\x1b[31m\nb")
         logging.getLogger("onmt").warning("c")
-    assert run_main(["gold", *bitext, "--out", str(tmp_path), "--log-format", "json"]) == 2
-    lines = list(map(json.loads, capsys.readouterr().err.splitlines()))
+    said = capsys.readouterr().err + run("gold --src src --align align --out . --log-format json", 2).err
+    lines = list(map(json.loads, said.splitlines()))
     assert [(line["level"], line["message"]) for line in lines if "done" not in line["message"]] == [
         ("info", "a\x1b[31m\nb"),
         ("warning", "c"),
-        ("error", f"{tmp_path}: is a directory"),
+        ("error", ".: is a directory"),
     ]
     assert all(datetime.fromisoformat(line["time"]).tzinfo for line in lines)
 
 
-def test_devices_and_standard_output_are_not_saved(bitext, capsys):
-    gold = ["gold", *bitext]
-    assert run_main([*gold, "--out", "/dev/null"]) == 0
-    assert run_main(gold) == 0
-    assert capsys.readouterr().err == ""
+@pytest.mark.parametrize("more", ["", "--out /dev/null"])
+def test_devices_and_standard_output_are_not_saved(run, more):
+    assert run(f"gold --src src --align align {more}").err == ""
 
 
 def test_the_logger_is_left_as_it_was(capsys):
@@ -138,8 +118,5 @@ def test_the_logger_is_left_as_it_was(capsys):
 
 
 @pytest.mark.parametrize("command", [name.replace("analyse", "analyse robustness") for name in COMMANDS])
-def test_every_command_has_both(capsys, command):
-    with pytest.raises(SystemExit) as stopped:
-        run_main([*command.split(), "--help"])
-    assert stopped.value.code == 0
-    assert capsys.readouterr().out.startswith(f"usage: preorder {command} [-h] [-q | -v]")
+def test_every_command_has_both(run, command):
+    assert run(f"{command} --help").out.startswith(f"usage: preorder {command} [-h] [-q | -v]")

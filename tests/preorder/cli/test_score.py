@@ -9,7 +9,6 @@ import sys
 import pytest
 from sacrebleu.metrics import BLEU, CHRF, TER
 
-from preorder.cli import main
 from tests.support.texts import write
 
 REFERENCE = ("the cat sat on the mat .", "", "it is cold , isn't it ?", "a b c d e f")
@@ -19,22 +18,17 @@ BAD = ("on the mat sat a cat .", "x", "", "f e d c b a")
 
 
 @pytest.fixture
-def files(tmp_path):
-    return {
-        name: write(tmp_path / name, *lines)
-        for name, lines in (("ref", REFERENCE), ("good", GOOD), ("bad", BAD))
-    }
+def score(run, tmp_path):
+    """Give a function that scores by options, with texts in the folder: the JSON."""
+    for name, lines in (("ref", REFERENCE), ("good", GOOD), ("bad", BAD)):
+        write(tmp_path / name, *lines)
+    return lambda options: json.loads(run(f"score --json {options}").out)
 
 
-def score(capsys, *options):
-    assert main(["score", "--json", *options]) == 0
-    return json.loads(capsys.readouterr().out)
-
-
-def test_json_holds_what_sacrebleu_says(files, capsys):
-    result = score(capsys, "--ref", files["ref"], "--hyp", f"good={files['good']}", files["bad"])
+def test_json_holds_what_sacrebleu_says(score):
+    result = score("--ref ref --hyp good=good bad")
     assert set(result) == KEYS
-    assert list(result["systems"]) == ["good", files["bad"]]  # a system without a name is called as its file
+    assert list(result["systems"]) == ["good", "bad"]  # a system without a name is called as its file
     assert result["significance"] == {}
     assert list(result["signature"]) == ["bleu", "chrf", "ter", "ribes"]
     assert "tok:13a" in result["signature"]["bleu"]
@@ -48,9 +42,8 @@ def test_json_holds_what_sacrebleu_says(files, capsys):
     assert 0 <= bad["ribes"] < good["ribes"] <= 1
 
 
-def test_several_references(files, capsys):
-    options = ["--ref", files["bad"], "--ref", files["ref"], "--hyp", f"same={files['ref']}"]
-    result = score(capsys, *options, "--metrics", "ribes,bleu")
+def test_several_references(score):
+    result = score("--ref bad --ref ref --hyp same=ref --metrics ribes,bleu")
     assert list(result["signature"]) == ["ribes", "bleu"]
     assert "nrefs:2" in result["signature"]["bleu"]
     assert result["systems"]["same"]["bleu"] == pytest.approx(100)
@@ -59,115 +52,106 @@ def test_several_references(files, capsys):
     assert "chrf" not in result["systems"]["same"]
 
 
-def test_significance_against_a_baseline(files, capsys):
-    options = ["--ref", files["ref"], "--hyp", f"base={files['bad']}", f"ours={files['good']}"]
-    options += ["--hyp", f"twin={files['bad']}", "--baseline", "base"]
-    result = score(capsys, *options)
+def test_significance_against_a_baseline(score):
+    options = "--ref ref --hyp base=bad ours=good --hyp twin=bad --baseline base"
+    result = score(options)
     assert list(result["significance"]) == ["ours", "twin"]
     for metric, figures in result["significance"]["ours"].items():
         assert set(figures) == {"difference", "interval", "p_value", "sign_test_p_value"}
         systems = result["systems"]
         assert figures["difference"] == pytest.approx(systems["ours"][metric] - systems["base"][metric])
     assert {figures["p_value"] for figures in result["significance"]["twin"].values()} == {1}
-    assert score(capsys, *options) == result
-    assert score(capsys, *options, "--seed", "2") != result
+    assert score(options) == result
+    assert score(f"{options} --seed 2") != result
 
 
-def test_runs_of_one_name_are_one_system(files, capsys):
-    options = ["--ref", files["ref"], "--hyp", f"a={files['good']}", f"a={files['bad']}", f"b={files['bad']}"]
-    result = score(capsys, *options)
-    alone = score(capsys, "--ref", files["ref"], "--hyp", f"a={files['good']}", f"b={files['bad']}")
+def test_runs_of_one_name_are_one_system(run, score):
+    options = "--ref ref --hyp a=good a=bad b=bad"
+    result, alone = score(options), score("--ref ref --hyp a=good b=bad")
     values = [alone["systems"][name]["bleu"] for name in ("a", "b")]
     assert list(result["systems"]) == ["a", "b"]
     assert result["runs"]["a"]["bleu"]["values"] == pytest.approx(values)
     assert result["systems"]["a"]["bleu"] == pytest.approx(sum(values) / 2)
     assert result["runs"]["a"]["bleu"]["deviation"] == pytest.approx(abs(values[0] - values[1]) / 2**0.5)
     assert result["runs"]["b"]["bleu"]["deviation"] is None
-    assert main(["score", *options]) == 0
-    assert "standard deviation over the runs" in capsys.readouterr().out
+    assert "standard deviation over the runs" in run(f"score {options}").out
 
 
-def test_paths_with_an_equals_sign(files, capsys, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
+def test_paths_with_an_equals_sign(score, tmp_path):
     (tmp_path / "lang=en").mkdir()
-    shutil.copy(files["good"], "lang=en/hyp")
-    named = ["./lang=en/hyp", f"{tmp_path}/lang=en/hyp", "a=lang=en/hyp"]
-    result = score(capsys, "--ref", files["ref"], "--hyp", *named, "--metrics", "ribes")
-    assert list(result["systems"]) == [*named[:2], "a"]
+    shutil.copy("good", "lang=en/hyp")
+    named = ["./lang=en/hyp", f"{tmp_path}/lang=en/hyp"]
+    result = score(f"--ref ref --hyp {' '.join(named)} a=lang=en/hyp --metrics ribes")
+    assert list(result["systems"]) == [*named, "a"]
 
 
-def test_every_pair(files, capsys):
-    options = ["--ref", files["ref"], "--hyp", f"base={files['bad']}", f"ours={files['good']}"]
-    result = score(capsys, *options)
+def test_every_pair(run, score):
+    options = "--ref ref --hyp base=bad ours=good"
+    result = score(options)
     one, other = result["pairwise"]["ours"]["base"], result["pairwise"]["base"]["ours"]
     assert set(one) == set(other) == set(result["best"]) == set(result["intervals"]["ours"])
     assert one["bleu"]["difference"] == -other["bleu"]["difference"]
     assert result["best"]["bleu"]["system"] == "ours"
     assert "ours" in result["best"]["ter"]["not_worse"]
-    assert main(["score", *options, "--pairwise", "--metrics", "ribes"]) == 0
-    captured = capsys.readouterr().out
-    assert "RIBES: row less column" in captured
-    difference = result["pairwise"]["base"]["ours"]["ribes"]["difference"]
-    assert f"{difference:+.4f}" in captured
+    printed = run(f"score {options} --pairwise --metrics ribes").out
+    assert "RIBES: row less column" in printed
+    assert f"{other['ribes']['difference']:+.4f}" in printed
 
 
-def test_orders_beside_translations(files, tmp_path, capsys):
+def test_orders_beside_translations(run, score, tmp_path):
     """Sentences of 2, 0, 3 and 3 tokens; the third's alignment cannot be sorted."""
-    texts = {"align": ("0-1 1-0", "", "0-0 0-2 1-1", "0-0 1-2 2-1"), "order": ("1 0", "", "0 1 2", "2 0 1")}
-    texts["positions"] = ("1 0", "", "0 1 2", "0 2 1")
-    orders = {name: write(tmp_path / name, *lines) for name, lines in texts.items()}
-    options = ["--ref", files["ref"], "--hyp", f"base={files['bad']}", f"ours={files['good']}"]
-    options += [f"odd={files['bad']}", "--align", orders["align"], "--positions"]
-    options += [f"ours={orders['positions']}", "--order", f"odd={orders['order']}", "--baseline", "base"]
-    result = score(capsys, *options)
+    write(tmp_path / "align", "0-1 1-0", "", "0-0 0-2 1-1", "0-0 1-2 2-1")
+    write(tmp_path / "order", "1 0", "", "0 1 2", "2 0 1")
+    write(tmp_path / "positions", "1 0", "", "0 1 2", "0 2 1")
+    options = "--ref ref --hyp base=bad ours=good odd=bad --baseline base"
+    options += " --align align --positions ours=positions --order odd=order"
+    result = score(options)
     tau = {name: found["tau"] for name, found in result["systems"].items()}
     assert tau == pytest.approx({"base": (-1 + 1 + 1 / 3) / 3, "ours": 1, "odd": (1 + 1 + 1 / 3) / 3})
     assert result["signature"]["preordering"] == "sentences:3|skipped:1"
     assert result["systems"]["ours"]["complete_match"] == 1
     assert "frs" in result["significance"]["ours"]
-    assert main(["score", *options]) == 0
-    captured = capsys.readouterr().out
+    printed = run(f"score {options}").out
     for cell in ("Kendall's tau", "complete match", "preordering  sentences:3|skipped:1"):
-        assert cell in captured
+        assert cell in printed
 
 
-def test_table_for_people(files, capsys):
-    options = ["--ref", files["ref"], "--hyp", f"[b]={files['bad']}", f"ours={files['good']}"]
-    assert main(["score", *options, "--baseline", "[b]"]) == 0
-    captured = capsys.readouterr()
+def test_table_for_people(run, score):
+    line = "score --ref ref --hyp [b]=bad ours=good --baseline [b]"
+    printed = run(line).out
     for cell in (*"BLEU chrF TER RIBES [b] ours 4-gram |tok:13a|".split(), "less is better: TER, "):
-        assert cell in captured.out
-    assert "↑ ↓ significantly better, worse than [b]" in captured.out
-    assert main(["score", *options, "--metrics", "ribes"]) == 0
-    assert not re.search(r"BLEU|precisions|worse than \[b\]", capsys.readouterr().out)
+        assert cell in printed
+    assert "↑ ↓ significantly better, worse than [b]" in printed
+    printed = run("score --ref ref --hyp [b]=bad ours=good --metrics ribes").out
+    assert not re.search(r"BLEU|precisions|worse than \[b\]", printed)
 
 
-def test_tokenised_text_is_noticed(tmp_path, capsys):
-    ref = write(tmp_path / "ref", "Yes , it is .")
-    hint = "the reference looks tokenised: --tokenize none scores it as it is\n"
-    for options, expected in (([], hint), (["--tokenize", "none"], ""), (["--metrics", "ter"], "")):
-        assert main(["score", "--ref", ref, "--hyp", ref, "--json", *options]) == 0
-        assert capsys.readouterr().err == expected
+@pytest.mark.parametrize(("more", "warns"), [("", 1), ("--tokenize none", 0), ("--metrics ter", 0)])
+def test_tokenised_text_is_noticed(run, tmp_path, more, warns):
+    write(tmp_path / "ref", "Yes , it is .")
+    said = run(f"score --ref ref --hyp ref {more}").err
+    assert said == "the reference looks tokenised: --tokenize none scores it as it is\n" * warns
 
 
-def test_standard_input(files, monkeypatch, capsys):
+def test_standard_input(score, monkeypatch):
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO("\n".join(REFERENCE).encode())))
-    result = score(capsys, "--ref", files["ref"], "--hyp", "-", "--metrics", "chrf")
+    result = score("--ref ref --hyp - --metrics chrf")
     assert result["systems"]["-"]["chrf"] == pytest.approx(100)
 
 
 @pytest.mark.parametrize(
     ("reference", "hypothesis", "options", "expected"),
     [
-        ("a b.", "a b .", [], {"ter": 100, "ribes": 0}),
-        ("a b.", "a b .", ["--words", "13a"], {"ter": 0, "ribes": 1}),
-        ("A b", "a b", [], {"ter": 0, "ribes": 1}),
-        ("A b", "a b", ["--case-sensitive"], {"ter": 50}),
-        ("", "", [], {"bleu": 0, "chrf": 0, "ter": 0, "ribes": 0}),
-        ("", "a", [], {"bleu": 0, "chrf": 0, "ter": 100, "ribes": 0}),
+        ("a b.", "a b .", "", {"ter": 100, "ribes": 0}),
+        ("a b.", "a b .", "--words 13a", {"ter": 0, "ribes": 1}),
+        ("A b", "a b", "", {"ter": 0, "ribes": 1}),
+        ("A b", "a b", "--case-sensitive", {"ter": 50}),
+        ("", "", "", {"bleu": 0, "chrf": 0, "ter": 0, "ribes": 0}),
+        ("", "a", "", {"bleu": 0, "chrf": 0, "ter": 100, "ribes": 0}),
     ],
 )
-def test_words_case_and_empty_references(tmp_path, capsys, reference, hypothesis, options, expected):
-    texts = write(tmp_path / "ref", *[reference] * 2), write(tmp_path / "hyp", *[hypothesis] * 2)
-    found = score(capsys, "--ref", texts[0], "--hyp", f"x={texts[1]}", *options)["systems"]["x"]
+def test_words_case_and_empty_references(score, tmp_path, reference, hypothesis, options, expected):
+    write(tmp_path / "ref", *[reference] * 2)
+    write(tmp_path / "good", *[hypothesis] * 2)
+    found = score(f"--ref ref --hyp x=good {options}")["systems"]["x"]
     assert {name: found[name] for name in expected} == expected

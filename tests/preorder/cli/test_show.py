@@ -5,41 +5,43 @@ import json
 import random
 import re
 import statistics
-from pathlib import Path
 
 import pytest
 
-from preorder.cli import main
 from tests.preorder.cli.test_errors import FILES
 from tests.support.texts import write
 
+MANY = 40
+LINKED = "--src src --positions positions --tgt tgt --align align"
+
 
 @pytest.fixture
-def files(tmp_path):
-    """Two sentences; the order of the second is no BTG order of five tokens."""
-    names = ("src", "tgt", "align", "positions", "order")
-    return {name: write(tmp_path / name, *FILES[f"h.{name}"]) for name in names}
+def show(run, tmp_path):
+    """Give a function that shows two sentences; the order of the second is no BTG order of five tokens."""
+    for name in ("src", "tgt", "align", "positions", "order"):
+        write(tmp_path / name, *FILES[f"h.{name}"])
+    return lambda options, status=0: run(f"show -q {options}", status)
 
 
-def show(capsys, files, *options, names=("src", "positions", "tgt", "align")):
-    line = [part for name in names for part in (f"--{name}", files[name])]
-    status = main(["show", *line, *options, "--quiet"])
-    out, error = capsys.readouterr()
-    assert status == (2 if error else 0), error
-    return error or out
+def gallery(show, options):
+    return json.loads(show(f"{LINKED} --json {options}").out)
 
 
-def test_text(files, capsys):
-    out = show(capsys, files)
+def lines_of(found):
+    return [one["line"] for one in found["sentences"]]
+
+
+def test_text(show):
+    out = show(LINKED).out
     assert out.startswith("source      I like the pen\npreordered  I the pen like\npositions   0 3 1 2\n")
     assert "as it is written: 1 crossing of links" in out
     assert "preordered: 0 crossings of links" in out
-    assert show(capsys, files, names=("src", "order", "tgt", "align")) == out
-    assert "straight" not in show(capsys, files, "--line", "2")  # there is no tree
+    assert show("--src src --order order --tgt tgt --align align").out == out
+    assert "straight" not in show(f"{LINKED} --line 2").out  # there is no tree
 
 
-def test_json(files, capsys):
-    assert json.loads(show(capsys, files, "--json")) == {
+def test_json(show):
+    assert gallery(show, "") == {
         "line": 1,
         "source": ["I", "like", "the", "pen"],
         "preordered": ["I", "the", "pen", "like"],
@@ -52,21 +54,18 @@ def test_json(files, capsys):
         "tau_nakagawa": pytest.approx(2 / 3),
         "tau_nakagawa_preordered": 1.0,
     }
-    alone = json.loads(show(capsys, files, "--json", "--line", "2", names=("src", "positions")))
+    alone = json.loads(show("--src src --positions positions --json --line 2").out)
     unknown = ("tree", "target", "crossings", "crossings_preordered", "tau_nakagawa")
     assert [alone[name] for name in unknown] == [None] * 5
 
 
-def test_model(tmp_path, capsys):
-    source = write(tmp_path / "source", *["i like the pen"] * 4)
-    links = write(tmp_path / "links", *["0-0 1-3 2-1 3-2"] * 4)
-    options = ["--model", "en-ja-demo", "--src", source, "--json"]
-    assert main(["show", *options]) == 0
-    shown = json.loads(capsys.readouterr().out)
-    assert main(["apply", *options[:-1], "--format", "tree"]) == 0
-    assert capsys.readouterr().out.splitlines()[0] == shown["tree"]
-    assert main(["show", *options, "--tgt", source, "--align", links, "--gain", "2"]) == 0
-    found = json.loads(capsys.readouterr().out)
+def test_model(run, tmp_path):
+    write(tmp_path / "src", *["i like the pen"] * 4)
+    write(tmp_path / "links", *["0-0 1-3 2-1 3-2"] * 4)
+    options = "--model en-ja-demo --src src"
+    shown = json.loads(run(f"show {options} --json").out)
+    assert run(f"apply {options} --format tree").out.splitlines()[0] == shown["tree"]
+    found = json.loads(run(f"show {options} --json --tgt src --align links --gain 2").out)
     assert lines_of(found) == [1, 2]  # of equal gains the first
     assert found["chosen"] == "the 2 of 4 sentences whose tau_nakagawa rises most"
     for one in found["sentences"]:
@@ -74,19 +73,15 @@ def test_model(tmp_path, capsys):
         assert (one["tau_nakagawa"], one["tau_nakagawa_preordered"]) == (pytest.approx(2 / 3), 1)
 
 
-def test_pictures(tmp_path, files, capsys):
+def test_pictures(show, tmp_path):
     pytest.importorskip("matplotlib")
-    paths = [tmp_path / "s.svg", tmp_path / "s.png"]
-    assert show(capsys, files, "--out", str(paths[0]), "--out", str(paths[1])) == ""
-    assert "<title>“I like the pen”" in paths[0].read_text()
-    assert paths[1].read_bytes().startswith(b"\x89PNG")
-    (tmp_path / "src").write_text("I like the \ue123\n")
-    options = ["--src", files["src"], "--positions", files["positions"], "--out", str(paths[1])]
-    assert main(["show", *options]) == 0
-    assert "s.png: no installed font has all" in capsys.readouterr().err
-
-
-MANY = 40
+    found = show(f"{LINKED} --out s.svg --out s.png")
+    assert (found.out, found.err) == ("", "")
+    assert "<title>“I like the pen”" in (tmp_path / "s.svg").read_text()
+    assert (tmp_path / "s.png").read_bytes().startswith(b"\x89PNG")
+    write(tmp_path / "src", "I like the \ue123")
+    said = show("--src src --positions positions --out s.png").err
+    assert "s.png: no installed font has all" in said
 
 
 def tau(alignment, positions):
@@ -103,8 +98,8 @@ def tau(alignment, positions):
 
 
 @pytest.fixture
-def corpus(tmp_path):
-    """Random sentences, links and orders, with the truth: line → tau before and after."""
+def truth(show, tmp_path):
+    """Write random sentences, links and orders; give line → tau before and after."""
     numbers = random.Random(1)
     rows, truth = [], {}
     for line in range(1, MANY + 1):
@@ -114,84 +109,67 @@ def corpus(tmp_path):
         words = [" ".join(f"{side}{line}.{i}" for i in range(k)) for side, k in (("s", n), ("t", m))]
         truth[line] = tau(align, range(n)), tau(align, positions)
         rows.append((*words, align, " ".join(map(str, positions))))
-    columns = zip(("src", "tgt", "align", "positions"), zip(*rows, strict=True), strict=True)
-    return {name: write(tmp_path / name, *column) for name, column in columns}, truth
+    for name, column in zip(("src", "tgt", "align", "positions"), zip(*rows, strict=True), strict=True):
+        write(tmp_path / name, *column)
+    return truth
 
 
-def gallery(capsys, files, *options):
-    return json.loads(show(capsys, files, "--json", *options))
-
-
-def lines_of(found):
-    return [one["line"] for one in found["sentences"]]
-
-
-def test_tau_of_each_sentence(corpus, capsys):
+def test_tau_of_each_sentence(run, show, truth):
     """As counted by hand; and their mean is what ``preorder evaluate`` says of the corpus."""
-    files, truth = corpus
-    found = gallery(capsys, files, "--lines", f"1-{MANY}")
+    found = gallery(show, f"--lines 1-{MANY}")
     assert found["chosen"] == f"{MANY} sentences, chosen by their lines"
     told = {one["line"]: (one["tau_nakagawa"], one["tau_nakagawa_preordered"]) for one in found["sentences"]}
     known = {line: pair for line, pair in truth.items() if None not in pair}
     assert MANY / 3 < len(known) < MANY  # some cannot be sorted
     assert {line for line, pair in told.items() if None not in pair} == set(known)
     assert told == {line: pytest.approx(pair) if line in known else pair for line, pair in truth.items()}
-    given = ["--align", files["align"], "--positions", files["positions"]]
-    assert main(["evaluate", *given, "--json", "--quiet"]) == 0
-    whole = json.loads(capsys.readouterr().out)
+    whole = json.loads(run("evaluate --align align --positions positions --json").out)
     before, after = (statistics.fmean(column) for column in zip(*known.values(), strict=True))
     assert (whole["monotone"]["tau_nakagawa"], whole["tau_nakagawa"]) == pytest.approx((before, after))
 
 
-def test_which_sentences(corpus, capsys):
-    files, truth = corpus
-    assert lines_of(gallery(capsys, files, "--lines", "7,3-5,4")) == [3, 4, 5, 7]
+def test_which_sentences(show, truth):
+    assert lines_of(gallery(show, "--lines 7,3-5,4")) == [3, 4, 5, 7]
     known = {line: pair for line, pair in truth.items() if None not in pair}
     gains = sorted(known, key=lambda line: known[line][0] - known[line][1])
-    found = gallery(capsys, files, "--gain", "5")
+    found = gallery(show, "--gain 5")
     assert found["chosen"] == f"the 5 of {len(known)} sentences whose tau_nakagawa rises most"
     assert lines_of(found) == gains[:5]
     worst = sorted((line for line in known if line <= 20), key=lambda line: known[line][1])
-    found = gallery(capsys, files, "--worst", "4", "--lines", "1-20")
+    found = gallery(show, "--worst 4 --lines 1-20")
     assert lines_of(found) == worst[:4]
     assert found["chosen"] == f"the 4 of {len(worst)} sentences with the least tau_nakagawa, preordered"
 
 
-def test_sample(corpus, capsys):
-    files, _ = corpus
-    found = gallery(capsys, files, "--sample", "10", "--min-length", "2", "--max-length", "6")
+def test_sample(show, truth):
+    found = gallery(show, "--sample 10 --min-length 2 --max-length 6")
     lengths = [[len(one[side]) for side in ("source", "target")] for one in found["sentences"]]
     assert all(2 <= length <= 6 for pair in lengths for length in pair)
     assert " sentences of at least 2 and at most 6 tokens, drawn at random, seed 1" in found["chosen"]
-    assert gallery(capsys, files, "--sample", "10", "--min-length", "2", "--max-length", "6") == found
+    assert gallery(show, "--sample 10 --min-length 2 --max-length 6") == found
     assert lines_of(found) == sorted(set(lines_of(found)))
-    drawn = [lines_of(gallery(capsys, files, "--sample", "1", "--seed", str(seed))) for seed in range(40)]
+    drawn = [lines_of(gallery(show, f"--sample 1 --seed {seed}")) for seed in range(40)]
     assert len(set(map(tuple, drawn))) > 15  # about 40 · (1 - 1/e) = 25 different lines
-    assert lines_of(gallery(capsys, files, "--sample", "1000")) == list(range(1, MANY + 1))
+    assert lines_of(gallery(show, "--sample 1000")) == list(range(1, MANY + 1))
 
 
-def test_several_as_text(corpus, capsys):
-    files, _ = corpus
-    out = show(capsys, files, "--lines", "2-3")
+def test_several_as_text(show, truth, tmp_path):
+    out = show(f"{LINKED} --lines 2-3").out
     assert out.startswith("2 sentences, chosen by their lines\n\nline 2\n")
-    text = Path(files["src"]).with_name("shown.txt")
-    assert show(capsys, files, "--lines", "2-3", "--out", str(text)) == ""
-    assert text.read_text(encoding="utf-8") == out
-    assert out.endswith(f"\n\nline 3\n{show(capsys, files, '--lines', '3')}")
+    assert out.endswith(f"\n\nline 3\n{show(f'{LINKED} --lines 3').out}")
+    assert show(f"{LINKED} --lines 2-3 --out shown.txt").out == ""
+    assert (tmp_path / "shown.txt").read_text(encoding="utf-8") == out
 
 
-def test_a_page(corpus, tmp_path, capsys):
+def test_a_page(show, truth, tmp_path):
     pytest.importorskip("matplotlib")
-    files, truth = corpus
-    paths = [tmp_path / name for name in ("g.html", "g.svg", "again.html")]
-    options = [part for path in paths for part in ("--out", str(path))]
-    assert show(capsys, files, "--sample", "10", "--seed", "3", *options) == ""
-    page, svg, again = (path.read_text(encoding="utf-8") for path in paths)
+    names = ("g.html", "g.svg", "again.html")
+    show(f"{LINKED} --sample 10 --seed 3 --out {' --out '.join(names)}")
+    page, svg, again = ((tmp_path / name).read_text(encoding="utf-8") for name in names)
     assert page == again
-    chosen = lines_of(gallery(capsys, files, "--sample", "10", "--seed", "3"))
     assert page.count("<svg") == page.count('class="sentence"') == 10
     assert svg.count("<svg") == 1
-    for line in chosen:
+    for line in lines_of(gallery(show, "--sample 10 --seed 3")):
         assert f'href="#gallery-line-{line}"' in page
         assert f'<figure id="gallery-line-{line}"' in page
         assert f">line {line}</text>" in svg
@@ -201,22 +179,21 @@ def test_a_page(corpus, tmp_path, capsys):
     assert "http:" not in re.sub(r'xmlns(:\w+)?="[^"]*"', "", page)  # it needs nothing from elsewhere
 
 
-def test_a_page_without_links(files, tmp_path, capsys):
+def test_a_page_without_links(show, tmp_path):
     pytest.importorskip("matplotlib")
-    out = tmp_path / "g.html"
-    show(capsys, files, "--lines", "1-2", "--out", str(out), names=("src", "positions"))
-    page = out.read_text(encoding="utf-8")
+    show("--src src --positions positions --lines 1-2 --out g.html")
+    page = (tmp_path / "g.html").read_text(encoding="utf-8")
     assert "<table" not in page
     assert page.count("<svg") == 2
     assert "S straight, I inverted" in page  # the tree stays, since nothing else shows the order
 
 
-def test_what_cannot_be_sorted(tmp_path, capsys):
-    texts = {"src": "a b", "tgt": "x y z", "align": "0-0 0-2 1-1", "positions": "1 0"}
-    paths = {name: write(tmp_path / name, text) for name, text in texts.items()}
+def test_what_cannot_be_sorted(show, tmp_path):
+    for name, line in {"src": "a b", "tgt": "x y z", "align": "0-0 0-2 1-1", "positions": "1 0"}.items():
+        write(tmp_path / name, line)
     told = "1 crossing of links, no tau_nakagawa, since the links cannot be sorted"
-    assert f"as it is written: {told}" in show(capsys, paths)
-    assert show(capsys, paths, "--gain", "1").endswith("src: no sentence is left to be shown\n")
+    assert f"as it is written: {told}" in show(LINKED).out
+    assert show(f"{LINKED} --gain 1", 2).err == "src: no sentence is left to be shown\n"
 
 
 @pytest.mark.parametrize(
@@ -226,10 +203,10 @@ def test_what_cannot_be_sorted(tmp_path, capsys):
         (700, 1, "x.png", "too large for a .png: give fewer or shorter sentences, or write an .svg"),
     ],
 )
-def test_too_much_for_a_picture(tmp_path, capsys, words, lines, out, message):
+def test_too_much_for_a_picture(show, tmp_path, words, lines, out, message):
     pytest.importorskip("matplotlib")
-    texts = {"src": " ".join(["word"] * words), "positions": " ".join(map(str, range(words)))}
-    paths = {name: write(tmp_path / name, *[text] * lines) for name, text in texts.items()}
-    options = ["--lines", f"1-{lines}", "--out", str(tmp_path / out)]
-    assert show(capsys, paths, *options, names=tuple(paths)) == f"{message}\n"
+    write(tmp_path / "src", *[" ".join(["word"] * words)] * lines)
+    write(tmp_path / "positions", *[" ".join(map(str, range(words)))] * lines)
+    said = show(f"--src src --positions positions --lines 1-{lines} --out {out}", 2).err
+    assert said == f"{message}\n"
     assert not (tmp_path / out).exists()
