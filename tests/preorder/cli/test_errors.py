@@ -148,7 +148,7 @@ show & --lang xx | --lang has no effect without --model
 diagnose | give --src with --tgt or --align, or --ref with --hyp
 diagnose --src pairs | give --src with --tgt or --align, or --ref with --hyp
 diagnose --src pairs --align far | far:1: link 9-0 is out of range
-diagnose --src pairs --align links --pos tags | tags:2: 1 tags for 2 tokens
+diagnose --src pairs --align links --pos tags | tags:2: 1 POS tags for 2 words
 diagnose --src ab --align link | 1 lines are too few
 annotate --src src | --lang says which models Stanza needs
 annotate --src src --lang en --trees dependency | --out is needed: trees and classes are written beside it
