@@ -1,9 +1,9 @@
 """The Python API: train, load, apply and measure, on plain lists and strings.
 
-A sentence is a string of tokens that spaces separate, with or without a line's end, or a list of tokens. An
-alignment is a string of links ``"0-0 1-2"`` (source-target, from 0), or a list of such pairs. A link may have
-a confidence, above 0 and at most 1: ``"1-2:0.75"``, ``(1, 2, 0.75)``. A list of sentences may be an array, a
-column of a table or a generator, too. The examples below share this model::
+A sentence is a string of tokens that spaces separate, or a list of tokens. An alignment is a string of links
+``"0-0 1-2"`` (source-target, from 0), or a list of such pairs. A link may have a confidence, above 0 and at
+most 1: ``"1-2:0.75"``, ``(1, 2, 0.75)``. A list of sentences may be an array, a column of a table or a
+generator, too. The examples below share this model::
 
     >>> sources = ["I read books", "you like cats", "they write letters", "we eat apples"]
     >>> alignments = ["0-0 1-2 2-1"] * 4
@@ -18,34 +18,13 @@ from dataclasses import replace
 from functools import lru_cache, partial
 from typing import TYPE_CHECKING, Any
 
+from preorder import api_values as values
 from preorder.alignment.gold import gold_permutation, target_groups
 from preorder.alignment.links import DEFAULT_SYMMETRIZATION, SYMMETRIZATIONS
 from preorder.annotate.classes import DEFAULT_CLASSES, WordClasses, learn_classes
-from preorder.api_values import (
-    Links,
-    Tokens,
-    alignment_of,
-    checked_alignment,
-    each,
-    filled,
-    line_of,
-    line_of_tokens,
-    path_of,
-    permutation_of,
-    sentences_of,
-    text_of,
-    tokens_of,
-)
-from preorder.data import BinaryTree, Bitext, Permutation, Sentence
-from preorder.data.formats import (
-    FORMATTERS,
-    format_alignment,
-    format_features,
-    parse_annotated,
-    parse_source,
-    text_lines,
-)
-from preorder.errors import DataError, UsageError, shown
+from preorder.api_values import Links, Tokens, each, filled
+from preorder.data import BinaryTree, Bitext, Permutation, Sentence, formats
+from preorder.errors import UsageError, errors_in, shown
 from preorder.io import storage
 from preorder.io.files import parse_lines, read_json
 from preorder.learning.options import (
@@ -56,16 +35,8 @@ from preorder.learning.options import (
     check_choice,
     check_number,
 )
+from preorder.methods import model_directory
 from preorder.methods.line_order import LineOrderer
-from preorder.methods.model_directory import (
-    DESCRIPTION,
-    Model,
-    checksum,
-    is_lowercased,
-    load_model,
-    located,
-    save_model,
-)
 from preorder.methods.registry import check_trees
 from preorder.methods.train import TrainingPlan, choose_method
 
@@ -85,12 +56,7 @@ class PreorderModel:
         <PreorderModel: btg, trained on 4 lines>
     """
 
-    def __init__(self, model: Model, threads: int = 1) -> None:
-        """Take a model, and the number of threads.
-
-        Raises:
-            UsageError: there cannot be so many threads.
-        """
+    def __init__(self, model: model_directory.Model, threads: int = 1) -> None:
         self._model = model
         self.threads = check_number("threads", threads, 1, MAX_THREADS)
 
@@ -124,7 +90,7 @@ class PreorderModel:
             >>> model.text(["they like books"])
             ['they books like']
         """
-        return [" ".join(p.apply(sentence.words)) for sentence, p in self._reordered(sources, layers)]
+        return [" ".join(p.apply(s.words)) for s, p in self._reordered(sources, layers)]
 
     def features(self, sources: Iterable[Tokens], **layers: Any) -> list[str]:
         """Return lines of ``token￨position``, which ``onmt_train`` reads.
@@ -133,7 +99,7 @@ class PreorderModel:
             >>> model.features(["they like books"])
             ['they￨0 like￨2 books￨1']
         """
-        return [format_features(sentence.words, p) for sentence, p in self._reordered(sources, layers)]
+        return [formats.format_features(s.words, p) for s, p in self._reordered(sources, layers)]
 
     def n_best(
         self, sources: Iterable[Tokens], k: int, **layers: Any
@@ -167,7 +133,7 @@ class PreorderModel:
         """Draw one sentence: its tree and, with a target and its links, these before and after preordering.
 
         Raises:
-            MissingExtraError: matplotlib is not installed (``pip install -e '.[plots]'``).
+            MissingExtraError: matplotlib is not installed.
             DataError: the parts do not fit together.
 
         Example:
@@ -180,8 +146,8 @@ class PreorderModel:
 
         (sentence,) = self._annotated([source], {name: [layer] for name, layer in layers.items()})
         (tree,) = self._model.preorderer.trees([sentence], self.threads)
-        translation = None if target is None else each(tokens_of, target=[target])[0]
-        links = None if alignment is None else each(alignment_of, alignment=[alignment])[0]
+        translation = None if target is None else each(values.tokens_of, target=[target])[0]
+        links = None if alignment is None else each(values.alignment_of, alignment=[alignment])[0]
         view = SentenceView(sentence.words, tree.permutation, tree, translation, links)
         return DrawnPicture(sentence_title(view), view)
 
@@ -195,7 +161,7 @@ class PreorderModel:
         Example:
             >>> model.save("model")
         """
-        save_model(self._model, path_of("directory", directory))
+        model_directory.save_model(self._model, values.path_of("directory", directory))
 
     @property
     def training(self) -> Mapping[str, Any]:
@@ -216,7 +182,7 @@ class PreorderModel:
     def _annotated(self, sources: Iterable[Tokens], layers: Mapping[str, Any]) -> list[Sentence]:
         for name in layers:
             check_choice("layer", name, ("tags", "trees"))
-        return list(map(self._model.annotate, sentences_of(sources, **layers)))
+        return list(map(self._model.annotate, values.sentences_of(sources, **layers)))
 
 
 class LineModel:
@@ -234,36 +200,34 @@ class LineModel:
     def __init__(self, directory: str, format: str = "features", fields: int = 1) -> None:
         """Take a model directory, and how its lines are written and read.
 
-        ``format``: of ``preorder apply``, which is features, positions, order, text or tree. ``fields`` of a
-        line, parted by tabs: 1, its words; 2, words and POS tags; 3, and word classes.
+        ``format``: features, positions, order, text or tree, as of ``preorder apply``. ``fields`` of a line,
+        parted by tabs: 1, its words; 2, words and POS tags; 3, and word classes.
 
         Raises:
             DataError: there is no model.
             UsageError: there is no such format, or number of fields.
         """
-        format, fields = check_choice("format", format, FORMATTERS), check_number("fields", fields, 1, 3)
-        directory = located(path_of("directory", directory))
-        read_json(os.path.join(directory, DESCRIPTION))
-        self._key = storage.absolute(directory), checksum(directory), format
-        self._fields = fields
+        format = check_choice("format", format, formats.FORMATTERS)
+        directory = model_directory.located(values.path_of("directory", directory))
+        read_json(os.path.join(directory, model_directory.DESCRIPTION))
+        self._key = storage.absolute(directory), model_directory.checksum(directory), format
+        self._fields = check_number("fields", fields, 1, 3)
 
     def __call__(self, lines: Iterable[str]) -> list[str]:
-        """Order each line.
+        """Order each line, which may have its end.
 
         Raises:
-            DataError: a line that is none, with its number, from 1; or the model cannot be read. A line may
-                have its end, or none.
-            UsageError: the model is another by now, or reads a layer that the lines do not have; or a
-                line is given, not a list.
+            DataError: a line that is none, with its number, from 1; or the model cannot be read.
+            UsageError: the model has changed, or reads a layer that the lines lack; or no list is given.
 
         Example:
             >>> preorder.LineModel("en-ja-demo")(["i like the pen"])
             ['i￨0 like￨3 the￨1 pen￨2']
         """
-        order, lines = _orderer(*self._key), each(line_of, lines=lines)
-        parse = partial(parse_annotated, fields=self._fields)
+        order, lines = _orderer(*self._key), each(values.line_of, lines=lines)
+        parse = partial(formats.parse_annotated, fields=self._fields)
         if self._fields == 1:
-            lines, parse = list(text_lines("lines", iter(lines))), parse_source
+            lines, parse = list(formats.text_lines("lines", iter(lines))), formats.parse_source
         text = "".join(f"{line}\n" for line in lines).encode()
         ordered, _ = order((text,), len(lines), self._fields, partial(parse_lines, "lines", lines, parse))
         return ordered.split("\n")[:-1]
@@ -272,8 +236,8 @@ class LineModel:
 @lru_cache(maxsize=8)
 def _orderer(directory: str, expected: str, format: str) -> LineOrderer:
     """Return what a process has loaded."""
-    model = load_model(directory)
-    if checksum(directory) != expected:
+    model = model_directory.load_model(directory)
+    if model_directory.checksum(directory) != expected:
         raise UsageError(f"{directory}: the model has changed since preorder.LineModel was made of it")
     return LineOrderer(model, format)
 
@@ -283,12 +247,13 @@ def load(directory: str, threads: int = 1) -> PreorderModel:
 
     Raises:
         DataError: it is missing, damaged, or of a version that we do not know.
+        UsageError: there cannot be so many threads.
 
     Example:
         >>> preorder.load("en-ja-demo").text(["i like the pen"])
         ['i the pen like']
     """
-    return PreorderModel(load_model(path_of("directory", directory)), threads)
+    return PreorderModel(model_directory.load_model(values.path_of("directory", directory)), threads)
 
 
 def train(
@@ -307,14 +272,13 @@ def train(
     Args:
         sources: the sentences.
         alignments: the links of each.
-        tags: the POS tags of each.
         method: its name; None: that of ``init``, or by the text, as ``preorder train`` chooses.
+        tags: the POS tags of each.
         trees: a bracketing of each sentence, for the methods that need syntax trees.
         classes: how many word classes to learn (0: none), or the class of each word; None: 256, or those
             of ``init``.
         init: a model of the same method to begin from, as with ``preorder train --init``.
-        options: ``limit``, ``max_length``, ``held_out``, ``seed``, and the method's own
-            (``iterations``, ``threads``, …), as on the command line.
+        options: as on the command line: ``limit``, ``max_length``, ``held_out``, ``seed``, ``threads``, …
 
     Raises:
         DataError: the lists differ in length, or a sentence does not fit its links, tags or tree.
@@ -327,28 +291,20 @@ def train(
     if not isinstance(init, PreorderModel | None):
         raise UsageError(f"init: not a PreorderModel: {shown(init)}")
     initial = init and init._model
-    if initial is not None and classes is not None:
+    if initial and classes is not None:
         raise UsageError("classes: with init the model's word classes are used")
-    sentences = filled("sources", sentences_of(sources, tags, trees))
+    sentences = filled("sources", values.sentences_of(sources, tags, trees))
     if method is None:
         method = initial.preorderer.method if initial else choose_method(sentences, trees is not None)[0]
     plan = TrainingPlan.of(method, initial=initial, **options)
     check_trees(method, trees is not None)
-    links = each(checked_alignment, sources=sentences, alignments=alignments)
-    if initial is None:
-        wanted = DEFAULT_CLASSES if classes is None else classes
-        word_classes = _word_classes(wanted, sentences, plan.options.seed)
-    else:
-        word_classes = initial.classes
+    links = each(values.checked_alignment, sources=sentences, alignments=alignments)
+    word_classes = initial.classes if initial else _word_classes(classes, sentences, plan.options.seed)
     classed = sentences if word_classes is None else list(map(word_classes.add_to, sentences))
-    preorderer, statistics = plan.train(Bitext(classed, links))
-    lowercased = (initial is None or initial.lowercased) and is_lowercased(sentences)
-    model = replace(
-        initial or Model(preorderer, word_classes),
-        preorderer=preorderer,
-        training=statistics,
-        lowercased=lowercased,
-    )
+    preorderer, training = plan.train(Bitext(classed, links))
+    lowercased = (initial is None or initial.lowercased) and model_directory.is_lowercased(sentences)
+    model = initial or model_directory.Model(preorderer, word_classes)
+    model = replace(model, preorderer=preorderer, training=training, lowercased=lowercased)
     return PreorderModel(model, plan.options.threads)
 
 
@@ -374,9 +330,9 @@ def align(
 
     check_choice("symmetrization", symmetrization, SYMMETRIZATIONS)
     seed = check_number("seed", seed, 0, MAX_SEED)
-    words = filled("sources", each(tokens_of, sources=sources))
-    pairs = each(lambda source, target: (source, tokens_of(target)), sources=words, targets=targets)
-    return list(map(format_alignment, eflomal.align(*zip(*pairs, strict=True), symmetrization, seed)))
+    words = filled("sources", each(values.tokens_of, sources=sources))
+    pairs = each(lambda source, target: (source, values.tokens_of(target)), sources=words, targets=targets)
+    return list(map(formats.format_alignment, eflomal.align(*zip(*pairs, strict=True), symmetrization, seed)))
 
 
 def evaluate(
@@ -385,10 +341,9 @@ def evaluate(
     """Measure reorderings against word alignments, as ``preorder evaluate`` does.
 
     ``positions[s][i]`` is where token i of sentence s goes. ``all_tokens`` measures every token against the
-    gold order, not only those with links.
-
-    The result has ``tau`` (-1 to 1), ``tau_nakagawa``, ``frs`` (fuzzy reordering score), ``complete_match``
-    (0 to 1), ``monotone``, the same of the unreordered source, ``sentences`` measured and ``skipped``.
+    gold order, not only those with links. The result has ``tau`` (-1 to 1), ``tau_nakagawa``, ``frs`` (fuzzy
+    reordering score), ``complete_match`` (0 to 1), ``monotone``, the same of the unreordered source,
+    ``sentences`` measured and ``skipped``.
 
     Raises:
         DataError: numbers that are no permutation, a link out of range, lists of different length.
@@ -401,12 +356,12 @@ def evaluate(
     from preorder.metrics import orders
 
     def groups(permutation: Permutation, links: Links) -> Sequence[int] | None:
-        alignment = alignment_of(links)
+        alignment = values.alignment_of(links)
         if all_tokens:
             return gold_permutation(alignment, len(permutation)).positions
         return target_groups(alignment, len(permutation))
 
-    permutations = filled("positions", each(permutation_of, positions=positions))
+    permutations = filled("positions", each(values.permutation_of, positions=positions))
     wanted = each(groups, positions=permutations, alignments=alignments)
     return orders.evaluate(wanted, permutations)
 
@@ -428,18 +383,16 @@ def ribes(hypotheses: Iterable[Tokens], *references: Iterable[Tokens]) -> float:
 
     if not references:
         raise UsageError("ribes needs at least one reference")
-    translations = filled("hypotheses", each(line_of_tokens, hypotheses=hypotheses))
-    metric = Ribes([each(line_of_tokens, references=text) for text in references])
+    translations = filled("hypotheses", each(values.line_of_tokens, hypotheses=hypotheses))
+    metric = Ribes([each(values.line_of_tokens, references=text) for text in references])
     return float(metric.score(metric.statistics(translations).sum(0)))
 
 
 def _word_classes(
-    classes: int | Mapping[str, str], sentences: Sequence[Sentence], seed: int
+    classes: int | Mapping[str, str] | None, sentences: Sequence[Sentence], seed: int
 ) -> WordClasses | None:
     if isinstance(classes, Mapping):
-        try:
-            return WordClasses({text_of(word): text_of(name) for word, name in classes.items()})
-        except DataError as error:
-            raise error.at("classes", None) from None
-    count = check_number("classes", classes, 0, MAX_CLASSES)
+        with errors_in("classes"):
+            return WordClasses({values.text_of(word): values.text_of(name) for word, name in classes.items()})
+    count = check_number("classes", DEFAULT_CLASSES if classes is None else classes, 0, MAX_CLASSES)
     return learn_classes([sentence.words for sentence in sentences], count, seed) if count else None

@@ -9,9 +9,9 @@ from numbers import Integral, Real
 from typing import Any, TypeVar
 
 from preorder.data import Alignment, Permutation, Sentence
-from preorder.data.alignment import CERTAIN, Link
 from preorder.data.formats import confidences_of, parse_alignment, parse_source, parse_tokens, text_lines
-from preorder.errors import DataError, UsageError, shown
+from preorder.data.sentence import CERTAIN, Link
+from preorder.errors import DataError, UsageError, errors_in, shown
 from preorder.io.files import BYTE_ORDER_MARK, parse_lines, without_line_end
 from preorder.syntax.read import with_bracketing
 
@@ -21,8 +21,7 @@ Tokens = str | Sequence[str]
 Links = str | Iterable[tuple[int, int] | tuple[int, int, float]]
 """An alignment: ``"0-0 1-2:0.75"``, or pairs, maybe with a confidence."""
 
-MAX_INDEX = 10**18 - 1
-"""Of a token; that of files, too."""
+MAX_INDEX = 10**18 - 1  # of a token; that of files, too
 
 Result = TypeVar("Result")
 
@@ -35,20 +34,16 @@ def each(function: Callable[..., Result], **lists: Iterable[Any]) -> list[Result
             raise DataError(f"{len(other)} {name} for {len(items)} {first}")
     results = []
     for number, group in enumerate(zip(items, *(other for _, other in others), strict=True), 1):
-        try:
+        with errors_in(list(lists)[-1], number):
             results.append(function(*group))
-        except DataError as error:
-            raise error.at(list(lists)[-1], number) from None
     return results
 
 
 def listed(name: str, items: Iterable[Any]) -> list[Any]:
     """Return the items of a list, array, column or generator; those of strings are the lines of a file."""
     try:
-        if isinstance(items, str | bytes | Mapping | Set) or hasattr(items, "columns"):  # a table has them
-            raise TypeError
-        found = list(iter(items))
-    except TypeError:
+        found = list(_items(items, "a list"))
+    except DataError:
         reason = f"a list with an item for each sentence is needed, not {shown(items)}"
         raise UsageError(f"{name}: {reason}") from None
     if found and isinstance(found[0], str):
@@ -129,7 +124,7 @@ def line_of_tokens(sentence: Tokens) -> str:
 
 def _items(items: Iterable[Any], what: str) -> tuple[Any, ...]:
     try:
-        if isinstance(items, str | bytes | Mapping | Set):
+        if isinstance(items, str | bytes | Mapping | Set) or hasattr(items, "columns"):  # a table has them
             raise TypeError
         return tuple(iter(items))
     except TypeError:

@@ -6,8 +6,10 @@ line prints them and ends with exit status 2. Any other exception is a fault of 
 
 from __future__ import annotations
 
+import contextlib
 import importlib
 import shlex
+from collections.abc import Iterator
 from importlib import metadata
 from types import ModuleType
 
@@ -38,6 +40,15 @@ class DataError(PreorderError):
     def at(self, file: str | None, line: int | None) -> DataError:
         """Return this error with file and line number; those that it has already stay."""
         return DataError(self.reason, self.file or file, self.line or line)
+
+
+@contextlib.contextmanager
+def errors_in(file: str | None, line: int | None = None) -> Iterator[None]:
+    """Give the data errors of a block this file and line number, where they have none."""
+    try:
+        yield
+    except DataError as error:
+        raise error.at(file, line) from None
 
 
 class UsageError(PreorderError):

@@ -25,20 +25,15 @@ from tempfile import TemporaryDirectory
 import numpy as np
 
 from preorder.alignment.links import SYMMETRIZATIONS, Links, Samples, read_links
-from preorder.data.alignment import Alignment
+from preorder.data.sentence import Alignment
 from preorder.errors import MissingExtraError, UsageError
 from preorder.processes import start
 from preorder.progress import LOGGER
 
-MODELS = (1, 2, 3)
-"""eflomal's models: IBM 1, HMM, and HMM with fertilities; each begins from the one before."""
-DEFAULT_MODEL = 3
-DEFAULT_THREADS = 2  # for each direction one
-CHAINS = 3
-"""Sampling chains of one run, whose counts eflomal adds up before it decides on the links."""
+MODELS = (1, 2, 3)  # IBM 1, HMM, and HMM with fertilities; each begins from the one before
+CHAINS = 3  # sampling chains of one run, whose counts eflomal adds up before it decides on the links
 REVERSE = "-r"
-WAYS = ("-f", REVERSE)
-"""eflomal's options: forward, a source token for each target token; and reverse."""
+WAYS = ("-f", REVERSE)  # eflomal's options: forward, a source token for each target token; and reverse
 NULL_PRIOR = 0.2
 MAX_FERTILITY = 7  # eflomal counts greater ones as this one
 MAX_LENGTH = 1023  # tokens; eflomal aligns no longer sentences: they get no links
@@ -49,12 +44,12 @@ _RANDOM_DEVICE = b"/dev/urandom\0"
 _SEED_FILE = b"seed\0"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Settings:
     """How eflomal is run: its model, one of :data:`MODELS`, and how many runs at a time."""
 
-    model: int = DEFAULT_MODEL
-    threads: int = DEFAULT_THREADS
+    model: int = 3
+    threads: int = 2  # for each direction one
 
 
 def align(sources: Sentences, targets: Sentences, symmetrization: str, seed: int) -> list[Alignment]:

@@ -12,8 +12,8 @@ from collections.abc import Callable, Sequence
 from statistics import fmean, median
 from typing import Literal, get_args
 
-from preorder.data.alignment import CERTAIN, Alignment
-from preorder.data.permutation import Permutation
+from preorder.data.sentence import CERTAIN, Alignment
+from preorder.data.trees import Permutation
 
 UnalignedRule = Literal["nearest", "left", "right", "keep"]
 Statistic = Literal["mean", "min", "median"]
@@ -50,16 +50,11 @@ def gold_permutation(
 
 
 def _anchor(aligned: Sequence[int], token: int, side: str) -> int:
-    following = bisect_left(aligned, token)
-    if following == len(aligned):
-        return aligned[-1]
-    right = aligned[following]
-    if right == token or following == 0:
-        return right
-    left = aligned[following - 1]
+    place = bisect_left(aligned, token)
+    near = aligned[max(place - 1, 0) : place + 1]  # the next on the left, and on the right or itself
     if side == "nearest":
-        return left if token - left <= right - token else right
-    return left if side == "left" else right
+        return min(near, key=lambda other: abs(other - token))
+    return near[0] if side == "left" and near[-1] != token else near[-1]
 
 
 UNALIGNED = -1  # target group of an unaligned token

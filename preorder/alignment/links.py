@@ -9,9 +9,8 @@ from pathlib import Path
 
 import numpy as np
 
-from preorder.data.alignment import Alignment
+from preorder.data.sentence import Alignment, Link
 
-Link = tuple[int, int]
 LinkSet = Set[Link]
 Final = Callable[[tuple[bool, bool]], bool]
 
@@ -75,7 +74,7 @@ class Links:
         linked = slice(self.starts[pair], self.starts[pair + 1])
         return self.sources[linked], self.targets[linked]
 
-    def as_set(self, pair: int) -> frozenset[tuple[int, int]]:
+    def as_set(self, pair: int) -> frozenset[Link]:
         """Return the links of one sentence pair."""
         sources, targets = self.of(pair)
         return frozenset(zip(sources.tolist(), targets.tolist(), strict=True))

@@ -16,11 +16,11 @@ import numpy as np
 from sklearn.ensemble import HistGradientBoostingClassifier
 
 from preorder.alignment.eflomal import Side
-from preorder.alignment.links import NEIGHBOURS, Link, Samples
-from preorder.data.alignment import Alignment
+from preorder.alignment.links import NEIGHBOURS, Samples
+from preorder.data.sentence import Alignment, Link
 from preorder.errors import UsageError
 
-MIN_HAND_ALIGNED = 20  # fewer sentences teach nothing
+_LEAST = 20  # fewer hand-aligned sentences teach nothing
 _ITERATIONS = 80
 _LEARNING_RATE = 0.1
 _NEAR = 0.3  # share of the samplers that drew a link whose neighbours are possible, too
@@ -108,10 +108,8 @@ def candidates(corpus: Corpus, pair: int) -> Candidates:
 
 def check_enough(count: int) -> None:
     """Check the number of hand-aligned sentence pairs."""
-    if count < MIN_HAND_ALIGNED:
-        raise UsageError(
-            f"{count} hand-aligned sentences are too few to learn from: {MIN_HAND_ALIGNED} at least"
-        )
+    if count < _LEAST:
+        raise UsageError(f"{count} hand-aligned sentences are too few to learn from: {_LEAST} at least")
 
 
 def known_candidates(corpus: Corpus, hand: Mapping[int, Alignment]) -> Known:

@@ -15,24 +15,14 @@ from typing import NamedTuple, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from preorder.data.alignment import Alignment, Link
-from preorder.data.spellings import (
-    MARKS,
-    added_marks,
-    belongs_backward,
-    folded,
-    from_byte_level,
-    inner_ends,
-    joined_spellings,
-    spelled_out,
-    without_marks,
-)
+from preorder.data import spellings
+from preorder.data.sentence import Alignment, Link
 from preorder.errors import DataError, shown
 
 BLOCK = 256  # pieces that are compared with the text at a time where they do not spell it
 REACH = 1 << 12  # characters of the text that a block is compared with
 
-_ALL: frozenset[str] = frozenset(MARKS)
+_ALL: frozenset[str] = frozenset(spellings.MARKS)
 _LOW = -(1 << 30)
 
 Tokens = tuple[Sequence[str], Sequence[str]]  # old and new tokens of the same text
@@ -52,8 +42,6 @@ def words_of_pieces(pieces: Sequence[str], words: Sequence[str]) -> list[range]:
 
     >>> words_of_pieces(["▁un", "seen", "▁", "cat", "s"], ["unseen", "cats"])
     [range(0, 1), range(0, 1), range(1, 2), range(1, 2), range(1, 2)]
-    >>> words_of_pieces(["<de>", "un@@", "<mask>", "cats"], ["unseen", "cats"])
-    [range(0, 0), range(0, 1), range(0, 1), range(1, 2)]
     """
     return _compare(pieces, words)[0]
 
@@ -96,8 +84,8 @@ def _compare(pieces: Sequence[str], words: Sequence[str]) -> tuple[list[range], 
     """Return :func:`words_of_pieces`, and where the texts differ."""
     if list(pieces) == list(words):
         return _single(words), []
-    added = added_marks(pieces, words)
-    bare = without_marks(pieces, added)
+    added = spellings.added_marks(pieces, words)
+    bare = spellings.without_marks(pieces, added)
     if "".join(bare) == "".join(words):
         owners = [index for index, word in enumerate(words) for _ in word]
         bounds = pairwise(accumulate(map(len, bare), initial=0))
@@ -115,7 +103,7 @@ def _compare(pieces: Sequence[str], words: Sequence[str]) -> tuple[list[range], 
 def _with_marks(values: list[T | None], tokens: Sequence[str], default: T) -> list[T]:
     """Give tokens without a value, which are marks, the value of the token that they mark."""
     for index in reversed(range(len(values) - 1)):
-        if values[index] is None and not belongs_backward(tokens[index]):
+        if values[index] is None and not tokens[index].startswith("｟mrk_end"):
             values[index] = values[index + 1]
     filled: list[T] = []
     for value in values:
@@ -137,25 +125,25 @@ def _readings(
     pieces: Sequence[str], words: Sequence[str], added: frozenset[str]
 ) -> Iterator[tuple[list[_Unit], list[_Unit]]]:
     """Yield ways to read pieces and words, the likeliest first."""
-    removed = added_marks(words, pieces)
+    removed = spellings.added_marks(words, pieces)
     if "Ġ" in added | removed:
-        pieces, words = ([from_byte_level(token) for token in side] for side in (pieces, words))
+        pieces, words = ([spellings.from_byte_level(token) for token in side] for side in (pieces, words))
     either = added | removed
     seen = []
     marks = (added, frozenset()), (added, removed), (either, either), (_ALL, _ALL)
-    spellings = (folded, False), (spelled_out, False), (spelled_out, True)
-    for removed_marks, (spell, joins) in product(marks, spellings):
-        sides = list(map(without_marks, (pieces, words), removed_marks))
-        runs = list(map(joined_spellings if joins else _single, sides))
+    ways = (spellings.folded, False), (spellings.spelled_out, False), (spellings.spelled_out, True)
+    for removed_marks, (spell, joins) in product(marks, ways):
+        sides = list(map(spellings.without_marks, (pieces, words), removed_marks))
+        runs = list(map(spellings.joined_spellings if joins else _single, sides))
         pairs = zip(sides, runs, strict=True)
         texts = [["".join(side[run.start : run.stop]) for run in each] for side, each in pairs]
         texts = [[spell(text) or text for text in each] for each in texts]
         if (reading := (sides, texts, runs)) in seen:
             continue
         seen.append(reading)
-        ends = inner_ends(pieces, sides[0])
+        ends = spellings.inner_ends(pieces, sides[0])
         first = [
-            _Unit(text or folded(pieces[run.start]), run, not text, ends[run.start][0], ends[run.stop - 1][1])
+            _Unit(text or spellings.folded(pieces[run[0]]), run, not text, ends[run[0]][0], ends[run[-1]][1])
             for text, run in zip(texts[0], runs[0], strict=True)
         ]
         second = list(map(_Unit, texts[1], runs[1]))

@@ -2,18 +2,12 @@
 
 Models are in a folder as ``stanza.download`` makes it, or in one with a folder for each language (``en/``),
 which has ``pos.pt``, ``constituency.pt``, ``depparse.pt``, and word vectors for all of them, ``pretrain.pt``.
-
-What Stanza cannot do, and what is done about it:
-
-- An empty sentence raises an IndexError: Stanza does not see it.
-- Where the constituency parser gives up a sentence, an AssertionError loses all: they are halved until that
-  one is alone, and it gets a flat tree.
-- The dependency parser needs memory of the square of the length: sentences are parsed in pieces.
 """
 
 from __future__ import annotations
 
 import importlib.util
+import json
 import os
 import re
 import shlex
@@ -35,7 +29,7 @@ from preorder.processes import in_processes
 from preorder.progress import LOGGER
 from preorder.syntax.read import NONE, Tagset, parse_bracketing, parse_conllu
 
-MAX_LENGTH = 200  # tokens that are parsed at once
+MAX_LENGTH = 200  # tokens that are parsed at once: the dependency parser's memory grows by the square
 CHUNK = 5_000  # tokens, and one more a sentence, that a worker gets at once, as Stanza's tagger does
 
 Trees = Literal["constituency", "dependency"]
@@ -47,7 +41,6 @@ FOLDER_VARIABLE = "STANZA_RESOURCES_DIR"  # of the environment: names Stanza's f
 LANGUAGE = re.compile(r"[A-Za-z0-9_-]{1,32}")  # codes of languages, which become parts of paths
 
 _MODELS = ("pos", "constituency", "depparse")
-_AVAILABLE = "https://stanfordnlp.github.io/stanza/available_models.html lists its languages"
 _MAX_MESSAGE = 120  # characters of an error message of another library
 _TAGGING = "tokenize,pos"
 
@@ -60,9 +53,7 @@ class StanzaOptions:
     trees: Trees | None = None  # None: tags alone
     tagset: Tagset = "xpos"
     tagged: bool = False  # whether the sentences have tags already, which they keep, and the parser reads
-    folder: str | None = None
-    """None: where :data:`FOLDER_VARIABLE` says, or where ``stanza.download`` puts models that are missing."""
-
+    folder: str | None = None  # None: where FOLDER_VARIABLE says, or where stanza.download puts models
     device: Device = "cpu"
     spacy: str | None = None  # a model of spaCy's, which is used instead of Stanza's
 
@@ -82,28 +73,24 @@ class StanzaOptions:
 
 def prepare(options: StanzaOptions) -> list[Any]:
     """Find or download the models; return Stanza's version, and name, size and time of each, for JSON."""
-    if options.spacy:
-        from importlib import metadata
+    from importlib import metadata  # slow to import
 
+    if options.spacy:
         if options.trees == "constituency":
             raise UsageError("spaCy has no constituency trees: ask for --trees dependency")
         model = spacy.find(options.spacy)
         return [metadata.version("spacy"), [(str(model), model.stat().st_mtime_ns)]]
     if importlib.util.find_spec("stanza") is None:  # importing it takes seconds
         raise MissingExtraError("stanza", "stanza")
-    from importlib import metadata  # slow to import, too
-
     top = options.top
     if _flat_models(options) is None:
         if options.folder is None:
             top = _download(options)
         else:
             _check_language(top, options.language)
-    models = ((path, path.stat()) for path in sorted(top.rglob("*.pt")))
-    return [
-        metadata.version("stanza"),
-        [(str(path.relative_to(top)), file.st_size, file.st_mtime_ns) for path, file in models],
-    ]
+    files_of = ((path, path.stat()) for path in sorted(top.rglob("*.pt")))
+    models = [(str(path.relative_to(top)), file.st_size, file.st_mtime_ns) for path, file in files_of]
+    return [metadata.version("stanza"), models]
 
 
 def load_pipeline(options: StanzaOptions) -> Any:
@@ -118,8 +105,7 @@ def load_pipeline(options: StanzaOptions) -> Any:
         raise UsageError("there is no GPU that torch can use")
     settings = {"lang": options.language, "download_method": None, "verbose": False, "use_gpu": gpu}
     settings |= {"tokenize_pretokenized": True, "processors": ",".join(options.processors)}
-    if options.tagged:
-        settings["constituency_pretagged"] = True
+    settings["constituency_pretagged"] = options.tagged
     if options.folder is not None:
         settings["dir"] = options.folder
     flat = _flat_models(options)
@@ -148,7 +134,8 @@ def _download(options: StanzaOptions) -> Path:
             download(processors="lemma")
     except Exception as error:  # any library's error of the network; or there are no such models
         if type(error).__name__ == "UnknownLanguageError":
-            raise UsageError(f"Stanza has no models for {options.language!r}: {_AVAILABLE}") from None
+            listed = "https://stanfordnlp.github.io/stanza/available_models.html lists its languages"
+            raise UsageError(f"Stanza has no models for {options.language!r}: {listed}") from None
         command = _command(options.language, "DIR")
         raise UsageError(
             f"Stanza's models for {options.language} cannot be downloaded ({_one_line(error)}); get them "
@@ -173,9 +160,8 @@ def _flat_models(options: StanzaOptions) -> dict[str, Any] | None:
 
 def _check_language(top: Path, language: str) -> None:
     path = top / "resources.json"
-    resources = files.read_json(str(path)) if path.is_file() else {}
-    entry = resources.get(language) if isinstance(resources, dict) else None
-    if isinstance(entry, dict) and (top / str(entry.get("alias", language))).is_dir():
+    entry = files.read_json(str(path)).get(language) if path.is_file() else None
+    if entry is not None and (top / entry.get("alias", language)).is_dir():
         return
     there = sorted({model.relative_to(top).parts[0] for model in top.glob("*/**/*.pt")})
     raise UsageError(
@@ -185,8 +171,8 @@ def _check_language(top: Path, language: str) -> None:
 
 
 def _command(language: str, folder: str) -> str:
-    call = f"import stanza; stanza.download('{language}', {folder!r})"
-    return f'python -c "{call}"' if shlex.quote(folder) == folder else f"python -c {shlex.quote(call)}"
+    call = f'import stanza; stanza.download("{language}", {json.dumps(folder, ensure_ascii=False)})'
+    return f"python -c {shlex.quote(call)}"
 
 
 def _one_line(error: Exception) -> str:
@@ -216,11 +202,8 @@ class Annotation(NamedTuple):
 EMPTY = Annotation((), "")  # of an empty sentence
 
 
-class _Piece(NamedTuple):
-    """A parsed piece of a sentence: tags, and bracketings below its root or Stanza's words with heads."""
-
-    tags: tuple[str, ...]
-    parts: Sequence[Any]
+# A parsed piece of a sentence: tags, and bracketings below its root or Stanza's words with heads.
+_Piece = tuple[tuple[str, ...], Sequence[Any]]
 
 
 class Annotator(NamedTuple):
@@ -238,18 +221,18 @@ class Annotator(NamedTuple):
     def _joined(self, pieces: Sequence[_Piece]) -> Annotation:
         if not pieces:
             return EMPTY
-        tags = tuple(tag for piece in pieces for tag in piece.tags)
-        if self.options.trees is None:
-            return Annotation(tags, None)
-        parts = [piece.parts for piece in pieces]
+        tags, parts = zip(*pieces, strict=True)
+        tree = None
         if self.options.trees == "constituency":
-            return Annotation(tags, f"(ROOT {' '.join(chain.from_iterable(parts))})")
-        return Annotation(tags, "\n".join(_conllu(parts)))
+            tree = f"(ROOT {' '.join(chain.from_iterable(parts))})"
+        elif self.options.trees:
+            tree = "\n".join(_conllu(parts))
+        return Annotation(tuple(chain.from_iterable(tags)), tree)
 
     def _parsed(self, pieces: Sequence[Sentence]) -> list[_Piece]:
         try:
             sentences = self._document(pieces).sentences
-        except AssertionError:  # a sentence was lost
+        except AssertionError:  # a sentence that the constituency parser gave up
             if len(pieces) == 1:
                 return [self._flat(pieces[0])]
             half = len(pieces) // 2
@@ -275,8 +258,8 @@ class Annotator(NamedTuple):
         if self.options.trees == "constituency":
             for leaf, tag in zip(sentence.constituency.yield_preterminals(), tags, strict=True):
                 leaf.label = tag  # some models read the other tagset
-            return _Piece(tags, tuple(f"{child:O}" for child in sentence.constituency.children))
-        return _Piece(tags, sentence.words)
+            return tags, tuple(f"{child:O}" for child in sentence.constituency.children)
+        return tags, sentence.words
 
     def _tags(self, sentence: Any) -> tuple[str, ...]:
         """Return the tags of the tagset, or where it has none, of the other; as a tree would write them."""
@@ -288,11 +271,11 @@ class Annotator(NamedTuple):
     def _flat(self, piece: Sentence) -> _Piece:
         tags = piece.tags or self._tags(self.pipeline([list(piece.words)], processors=_TAGGING).sentences[0])
         leaves = zip(map(_escaped, tags), map(_escaped, piece.words), strict=True)
-        return _Piece(tags, tuple(f"({tag} {word})" for tag, word in leaves))
+        return tags, tuple(f"({tag} {word})" for tag, word in leaves)
 
 
 def _pieces(sentence: Sentence) -> list[Sentence]:
-    """Return a sentence in pieces of ``MAX_LENGTH`` tokens; an empty one has none."""
+    """Return a sentence in pieces of ``MAX_LENGTH`` tokens; an empty one, on which Stanza fails, has none."""
     parts = (slice(start, start + MAX_LENGTH) for start in range(0, len(sentence), MAX_LENGTH))
     return [Sentence(sentence.words[part], sentence.tags and sentence.tags[part]) for part in parts]
 
@@ -321,12 +304,8 @@ def annotator(options: StanzaOptions) -> Annotator:
     return Annotator(load_pipeline(options), options)
 
 
-class _Chunk(NamedTuple):
-    """Sentences that a worker gets at once, and where their annotation is kept."""
-
-    sentences: Sequence[Sentence]
-    checkpoint: Checkpoint
-    key: str
+# Sentences that a worker gets at once, where their annotation is kept, and the key of that.
+_Chunk = tuple[Sequence[Sentence], Checkpoint, str]
 
 
 def _chunks(
@@ -335,15 +314,16 @@ def _chunks(
     settings = [asdict(options) | {"folder": None}, models]  # what the annotation of a sentence depends on
     for batch in files.batched(sentences, CHUNK, lambda sentence: len(sentence) + 1):
         key = digest([settings, [(sentence.words, sentence.tags) for sentence in batch]])
-        yield _Chunk(batch, checkpoints.part(f"annotation-{key}"), key)
+        yield batch, checkpoints.part(f"annotation-{key}"), key
 
 
 def _work(options: StanzaOptions, chunk: _Chunk) -> list[Annotation]:
-    return annotator(options).annotate(chunk.sentences)
+    return annotator(options).annotate(chunk[0])
 
 
 def _unless_known(work: Callable[[_Chunk], list[Annotation]], chunk: _Chunk) -> list[Annotation]:
-    kept = chunk.checkpoint.load(chunk.key)
+    _, checkpoint, key = chunk
+    kept = checkpoint.load(key)
     return work(chunk) if kept is None else [Annotation(tuple(tags), tree) for tags, tree in kept[0]]
 
 
@@ -362,10 +342,10 @@ def annotate(
         raise UsageError("on a GPU there is one worker")
     chunks = _chunks(sentences, options, prepare(options), checkpoints)
     work = partial(_unless_known, partial(_work, options))
-    for chunk, result in in_processes(work, chunks, workers):
-        if not chunk.checkpoint.present:
-            chunk.checkpoint.save(chunk.key, result, {})
-        yield from zip(chunk.sentences, result, strict=True)
+    for (batch, checkpoint, key), result in in_processes(work, chunks, workers):
+        if not checkpoint.present:
+            checkpoint.save(key, result, {})
+        yield from zip(batch, result, strict=True)
 
 
 def add_layers(sentences: Iterable[Sentence], options: StanzaOptions, **how: Any) -> Iterator[Sentence]:

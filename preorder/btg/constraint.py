@@ -17,7 +17,7 @@ from preorder.btg.grammar import INVERTED, STRAIGHT
 from preorder.btg.scores import node_index
 from preorder.compiled import entry_point, inner
 from preorder.data import Alignment, Bitext, Sentence
-from preorder.data.alignment import CERTAIN
+from preorder.data.sentence import CERTAIN
 from preorder.errors import UsageError
 
 DRAW = 1

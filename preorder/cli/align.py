@@ -10,19 +10,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
 from itertools import chain, islice, starmap
 
-from preorder.alignment.eflomal import (
-    DEFAULT_MODEL,
-    DEFAULT_THREADS,
-    MODELS,
-    Aligner,
-    Sampler,
-    Sentences,
-    Settings,
-)
+from preorder.alignment.eflomal import MODELS, Aligner, Sampler, Sentences, Settings
 from preorder.alignment.links import DEFAULT_SYMMETRIZATION, SYMMETRIZATIONS, agreement, confident
 from preorder.command_line import options
-from preorder.data.alignment import Alignment
 from preorder.data.formats import format_alignment, parse_source, parse_tokens, read_alignments, read_plain
+from preorder.data.sentence import Alignment
 from preorder.errors import UsageError
 from preorder.io import files
 from preorder.progress import LOGGER
@@ -68,8 +60,8 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     )
     text = "eflomal's model: 1: IBM 1, 2: HMM, 3: HMM with fertilities"
     text += " (default: %(default)s)"
-    parser.add_argument("--eflomal-model", type=int, choices=MODELS, default=DEFAULT_MODEL, help=text)
-    add_number("--threads", options.workers, DEFAULT_THREADS, "number of runs of eflomal side by side")
+    parser.add_argument("--eflomal-model", type=int, choices=MODELS, default=Settings.model, help=text)
+    add_number("--threads", options.workers, Settings.threads, "number of runs of eflomal side by side")
     text = "number of lines to hold and align at once; what eflomal counts in the first so many becomes its "
     add_number("--chunk", options.positive, DEFAULT_CHUNK, f"{text}priors for the others")
     options.add_seed(parser)

@@ -22,7 +22,7 @@ from preorder.io.storage import split_suffix
 from preorder.learning.checkpoint import Checkpoints, digest
 from preorder.progress import LOGGER, counting
 from preorder.shards import Shard, Tick, in_worker_processes
-from preorder.syntax.read import tagset_comment
+from preorder.syntax.read import TAGSET_COMMENT
 
 SUFFIXES = {"constituency": ".trees", "dependency": ".conllu"}
 
@@ -161,7 +161,7 @@ def _by_stanza(
     found = annotate(sentences, stanza, workers=workers, checkpoints=checkpoints)
     for number, (sentence, (tags, tree)) in enumerate(found, 1):
         if stanza.trees == "dependency":  # in CoNLL-U; an empty sentence has comments alone
-            first = tagset_comment(stanza.tagset) if number == 1 else ""
+            first = TAGSET_COMMENT + stanza.tagset if number == 1 else ""
             text = f"# text = {' '.join(sentence.words)}".rstrip(" ")
             tree = "\n".join(filter(None, (first, f"# sent_id = {number}", text, tree))) + "\n"
         yield replace(sentence, tags=tags), tree

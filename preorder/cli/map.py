@@ -7,8 +7,8 @@ from collections.abc import Sequence
 
 from preorder.alignment.tokens import map_links
 from preorder.command_line import options
-from preorder.data.alignment import Alignment
 from preorder.data.formats import format_alignment, parse_tokens, read_alignments, read_plain
+from preorder.data.sentence import Alignment
 from preorder.errors import UsageError
 from preorder.io import files
 

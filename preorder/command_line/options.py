@@ -12,7 +12,7 @@ from preorder.alignment.gold import STATISTICS, UNALIGNED_RULES
 from preorder.analysis import SWAP_PERCENTAGES
 from preorder.command_line import add_verbosity
 from preorder.data.formats import parse_order, parse_positions
-from preorder.data.permutation import Permutation
+from preorder.data.trees import Permutation
 from preorder.errors import UsageError, shown
 from preorder.io.files import STANDARD, read_parsed
 from preorder.learning.options import (

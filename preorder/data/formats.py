@@ -12,31 +12,25 @@ from decimal import Decimal
 from functools import lru_cache, partial
 from typing import Any, TypeVar
 
-from preorder.data.alignment import CERTAIN, Alignment, Link
-from preorder.data.permutation import Permutation
-from preorder.data.sentence import Sentence
-from preorder.data.trees import BinaryTree
+from preorder.data.sentence import CERTAIN, Alignment, Link, Sentence
+from preorder.data.trees import BinaryTree, Permutation
 from preorder.errors import DataError, shown
 from preorder.io.files import display_name, first_filled, parse_lines, read_lines, read_parsed
 
 T = TypeVar("T")
 
-
 SEPARATORS = " \t\r\n"  # of tokens and lines
 FEATURE_SEPARATOR = "￨"
 NO_LINKS: frozenset[Any] = frozenset()  # one object for all lines: each of its own takes 216 bytes
 
-DIGITS = "[0-9]{1,18}"
-"""What a position is, or an index of a token. More digits are none, and Python converts no thousands."""
-
+DIGITS = "[0-9]{1,18}"  # a position, or an index of a token; Python converts no thousands of digits
 NUMBER = re.compile(DIGITS)
 _LINK = re.compile(rf"({DIGITS})([-?p])({DIGITS})(?::([0-9](?:\.[0-9]{{1,30}})?))?")
-_FOREIGN = {
+_FOREIGN = {  # formats that are no line of links for each sentence pair, and what their lines look like
     "NAACL's": re.compile(r"\s*[0-9]+ +[0-9]+ +[0-9]+( +[SP])?( +[0-9.]+)?\s*"),
     "fast_align -s's": re.compile(r".*\|\|\| *-?[0-9][0-9.e+-]*\s*"),
     "GIZA++'s": re.compile(r"# Sentence pair .*|NULL \(\{.*"),
 }
-"""Alignment formats that are no line of links for each sentence pair, and what their lines look like."""
 
 _LADER = re.compile(rf"\s*({DIGITS})-({DIGITS}) *\|\|\|(.*)")
 _BREAKING = [FEATURE_SEPARATOR, "\0", "\ufeff", *filter(str.isspace, map(chr, range(0x3001)))]
@@ -97,8 +91,6 @@ def read_annotated(path: str) -> Iterator[Sentence]:
 
 def format_annotated(sentence: Sentence) -> str:
     """Format a sentence with tags, and classes if it has them, as a line of an annot file."""
-    if sentence.tags is None:
-        raise DataError("the annot format needs POS tags")
     layers = (sentence.words, sentence.tags, sentence.classes)
     return "\t".join(" ".join(layer) for layer in layers if layer is not None) if sentence.words else ""
 
@@ -108,28 +100,22 @@ def parse_alignment(line: str) -> Alignment:
 
     ``?`` or ``p`` marks a possible link; after a colon stands the confidence of a sure one.
     """
-    lengths: tuple[int | None, int | None] = (None, None)
-    given = line
     lader = _LADER.fullmatch(line)
-    if lader:
-        lengths = (int(lader[1]), int(lader[2]))
-        line = lader[3]
+    lengths = (int(lader[1]), int(lader[2])) if lader else (None, None)
     try:
-        links = list(map(_parse_link, line.split()))
+        links = list(map(_parse_link, (lader[3] if lader else line).split()))
     except DataError:
-        for name, looks in _FOREIGN.items():
-            if looks.fullmatch(given):
-                raise DataError(
-                    f"{name} format: give a line of links, 0-0 1?2, for each sentence pair"
-                ) from None
-        raise
+        name = next((name for name, looks in _FOREIGN.items() if looks.fullmatch(line)), None)
+        if name is None:
+            raise
+        raise DataError(f"{name} format: give a line of links, 0-0 1?2, for each sentence pair") from None
     sure = frozenset(link for mark, link, _ in links if mark == "-")
     is_gold = "?" in line or "p" in line
     possible = frozenset(link for mark, link, _ in links if mark != "-") - sure if is_gold else NO_LINKS
     doubtful = NO_LINKS
     if ":" in line:
-        confidences = confidences_of((link, confidence) for mark, link, confidence in links if mark == "-")
-        doubtful = frozenset((link, c) for link, c in confidences.items() if c != CERTAIN)
+        pairs = ((link, confidence) for mark, link, confidence in links if mark == "-")
+        doubtful = Alignment.weighted(confidences_of(pairs)).doubtful
     return Alignment(sure, possible, *lengths, doubtful=doubtful)
 
 
@@ -182,11 +168,6 @@ def _parse_numbers(line: str) -> tuple[int, ...]:
         if not NUMBER.fullmatch(field):
             raise DataError(f"not a number: {shown(field)}")
     return tuple(map(int, fields))
-
-
-def format_numbers(numbers: Iterable[int]) -> str:
-    """Format an order, or positions."""
-    return " ".join(map(str, numbers))
 
 
 def escape_token(token: str) -> str:
@@ -248,8 +229,8 @@ def format_tree(words: Sequence[str], tree: BinaryTree) -> str:
 
 FORMATTERS: dict[str, Callable[[Sentence, Any], str]] = {
     "features": lambda sentence, permutation: format_features(sentence.words, permutation),
-    "positions": lambda _, permutation: format_numbers(permutation.positions),
-    "order": lambda _, permutation: format_numbers(permutation.order),
+    "positions": lambda _, permutation: " ".join(map(str, permutation.positions)),
+    "order": lambda _, permutation: " ".join(map(str, permutation.order)),
     "text": lambda sentence, permutation: " ".join(permutation.apply(sentence.words)),
     "tree": lambda sentence, tree: format_tree(sentence.words, tree),
 }

@@ -1,14 +1,102 @@
-"""Source sentences with what is known of their tokens, alone and with their word alignments."""
+"""Source sentences with what is known of their tokens, and their word alignments with translations."""
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
-from preorder.data.alignment import Alignment
 from preorder.data.trees import ConstituencyTree, DependencyTree, SyntaxTree
 from preorder.errors import DataError
+
+Link = tuple[int, int]
+CERTAIN = 1.0  # the confidence of a link that states none
+
+
+@dataclass(frozen=True, slots=True)
+class Alignment:
+    """Word alignment of a sentence pair: sure and possible links. Indices count from 0.
+
+    ``doubtful``: the sure links with a confidence below 1, each with it: how probable it is that the link is
+    right. Others have 1. What does not ask for confidences takes all links alike.
+    """
+
+    links: frozenset[Link]
+    possible: frozenset[Link] = frozenset()
+    source_length: int | None = None
+    target_length: int | None = None
+    doubtful: frozenset[tuple[Link, float]] = field(default=frozenset(), kw_only=True)
+
+    def __post_init__(self) -> None:
+        self.check_within(self.source_length, self.target_length)
+
+    @classmethod
+    def weighted(cls, confidences: Mapping[Link, float]) -> Alignment:
+        """Return the alignment of sure links with a confidence each, 1 for those that are certain."""
+        doubtful = frozenset((link, c) for link, c in confidences.items() if c != CERTAIN)
+        return cls(frozenset(confidences), doubtful=doubtful)
+
+    def check_within(self, source_length: int | None, target_length: int | None = None) -> None:
+        """Check that every link lies within the given lengths (None: not known)."""
+        sides = (
+            ("source", 0, source_length, self.source_length),
+            ("target", 1, target_length, self.target_length),
+        )
+        for side, index, length, stated in sides:
+            if length is None:
+                continue
+            if stated is not None and stated != length:
+                raise DataError(f"the alignment is of {stated} {side} tokens, the sentence has {length}")
+            for link in self.links | self.possible:
+                if not 0 <= link[index] < length:
+                    where = f"link {link[0]}-{link[1]} is out of range: the {side} has {length} tokens"
+                    raise DataError(where + self._guess(source_length, target_length))
+
+    def _guess(self, *lengths: int | None) -> str:
+        links = self.links | self.possible
+
+        def fit(first: int, sides: tuple[int, ...]) -> bool:
+            known = [(i, n + first) for i, n in zip(sides, lengths, strict=True) if n is not None]
+            return all(first <= link[i] < most for i, most in known for link in links)
+
+        if not any(0 in link for link in links) and fit(1, (0, 1)):
+            return "; do they count from 1? (preorder map --first-index 1)"
+        if lengths[0] is not None and fit(0, (1, 0)):
+            return "; are they target-source? (preorder map --reverse)"
+        return ""
+
+    def from_one(self) -> Alignment:
+        """Return the alignment of indices that count from 1 as one of indices that count from 0."""
+        for i, j in self.links | self.possible:
+            if min(i, j) < 1:
+                raise DataError(f"link {i}-{j} does not count from 1")
+        return self._renamed(lambda i, j: (i - 1, j - 1), self.source_length, self.target_length)
+
+    def at_least(self, confidence: float) -> Alignment:
+        """Return the alignment without the sure links of less confidence, above 0 and at most 1."""
+        lost = {link for link, c in self.doubtful if c < confidence}
+        doubtful = frozenset(pair for pair in self.doubtful if pair[0] not in lost)
+        return replace(self, links=self.links - lost, doubtful=doubtful)
+
+    def reversed(self) -> Alignment:
+        """Return the alignment of the target with the source."""
+        return self._renamed(lambda i, j: (j, i), self.target_length, self.source_length)
+
+    def _renamed(self, new: Callable[[int, int], Link], *lengths: int | None) -> Alignment:
+        links, possible = (frozenset(new(*link) for link in each) for each in (self.links, self.possible))
+        doubtful = frozenset((new(*link), confidence) for link, confidence in self.doubtful)
+        return Alignment(links, possible, *lengths, doubtful=doubtful)
+
+    def confidences(self) -> dict[Link, float]:
+        """Return the confidence of each sure link."""
+        return dict.fromkeys(self.links, CERTAIN) | dict(self.doubtful)
+
+    def targets(self, source_length: int) -> tuple[tuple[int, ...], ...]:
+        """Return for each source token the target indices of its sure links, ascending."""
+        targets: list[list[int]] = [[] for _ in range(source_length)]
+        for i, j in self.links:
+            targets[i].append(j)
+        return tuple(tuple(sorted(group)) for group in targets)
 
 
 @dataclass(frozen=True, slots=True)  # there may be millions
@@ -45,10 +133,8 @@ class Sentence:
 
     def interned(self) -> Sentence:
         """Return an equal sentence that shares equal tokens with other sentences: a quarter of the memory."""
-        words, tags, classes = (
-            layer and tuple(map(sys.intern, layer)) for layer in (self.words, self.tags, self.classes)
-        )
-        return replace(self, words=words, tags=tags, classes=classes)
+        layers = (self.words, self.tags, self.classes)
+        return Sentence(*(layer and tuple(map(sys.intern, layer)) for layer in layers), self.tree)
 
 
 @dataclass(frozen=True)
@@ -57,10 +143,6 @@ class Bitext:
 
     sentences: Sequence[Sentence]
     alignments: Sequence[Alignment]
-
-    def __post_init__(self) -> None:
-        if len(self.sentences) != len(self.alignments):
-            raise DataError(f"{len(self.alignments)} alignments for {len(self.sentences)} sentences")
 
     def __len__(self) -> int:
         return len(self.sentences)

@@ -11,10 +11,10 @@ import html
 import re
 import unicodedata
 from collections.abc import Iterable, Sequence
-from functools import cache, lru_cache
+from functools import lru_cache
 from itertools import accumulate, pairwise
 
-ENTITIES = {
+ENTITIES = {  # how the tokenizer of Moses writes the characters that its decoder reserves
     "&lt;": "<",
     "&gt;": ">",
     "&quot;": '"',
@@ -24,12 +24,8 @@ ENTITIES = {
     "&#93;": "]",
     "&amp;": "&",
 }
-"""How the tokenizer of Moses writes the characters that its decoder reserves."""
 
-BRACKETS = {"-lrb-": "(", "-rrb-": ")", "-lsb-": "[", "-rsb-": "]", "-lcb-": "{", "-rcb-": "}"}
-"""How the Penn Treebank writes brackets, here in lower case; it writes them in capitals."""
-
-MARKS = {
+MARKS = {  # what subword tokenisers add to tokens, and the pattern of where
     "￭": "^￭|￭$",  # pyonmttok: no space before, or behind
     "@@": "@@$",  # subword-nmt: no space behind
     "##": "^##",  # WordPiece: no space before
@@ -38,9 +34,14 @@ MARKS = {
     "</w>": "</w>$",  # the first BPE: a space behind
     "｟mrk_": r"｟mrk_\w+｠",  # pyonmttok: the case of letters
 }
-"""What subword tokenisers add to tokens, and the pattern of where."""
 
 _OTHERS = {
+    "-lrb-": "(",
+    "-rrb-": ")",
+    "-lsb-": "[",
+    "-rsb-": "]",
+    "-lcb-": "{",
+    "-rcb-": "}",
     "&bar;": "|",
     "&bra;": "[",
     "&ket;": "]",
@@ -50,7 +51,7 @@ _OTHERS = {
     "\\/": "/",
     "\\*": "*",
 }
-_SPELLINGS = ENTITIES | BRACKETS | _OTHERS
+_SPELLINGS = ENTITIES | _OTHERS
 _ENTITY = "&(?:#[0-9]{1,7}|#x[0-9a-f]{1,6}|[a-z][a-z0-9]{1,30});"
 _BYTE = "(?:<0x[89ab][0-9a-f]>)"  # one that goes on with a character of UTF-8
 _BYTES = f"<0x[0-7][0-9a-f]>|<0x[cd][0-9a-f]>{_BYTE}|<0xe[0-9a-f]>{_BYTE}{{2}}|<0xf[0-7]>{_BYTE}{{3}}"
@@ -72,11 +73,6 @@ def spelled_out(text: str) -> str:
 
     The spelling of two tokens side by side is that of the one and then of the other, unless their border
     cuts a spelling such as ``&quot;``.
-
-    >>> spelled_out("``"), spelled_out("“"), spelled_out("&quot;"), spelled_out('"')
-    ("''", "''", "''", "''")
-    >>> spelled_out("-LRB-"), spelled_out("1\\\\/2"), spelled_out("&#91;"), spelled_out("Ｆｉｎｅ")
-    ('(', '1/2', '[', 'fine')
     """
     before = ""
     while text != before:  # &amp;quot; is &quot; is a quote
@@ -130,13 +126,8 @@ def without_marks(tokens: Sequence[str], marks: frozenset[str] = frozenset(MARKS
     marks &= added_marks(tokens, ())
     if not marks:
         return list(tokens)
-    remove = _pattern(marks).sub
-    return [remove("", token) for token in tokens]
-
-
-@cache
-def _pattern(marks: frozenset[str]) -> re.Pattern[str]:
-    return re.compile("|".join(MARKS[mark] for mark in marks))
+    pattern = re.compile("|".join(MARKS[mark] for mark in marks))
+    return [pattern.sub("", token) for token in tokens]
 
 
 def inner_ends(tokens: Sequence[str], bare: Sequence[str]) -> list[tuple[bool | None, bool | None]]:
@@ -168,11 +159,6 @@ def inner_ends(tokens: Sequence[str], bare: Sequence[str]) -> list[tuple[bool | 
         ends = [None] * len(ends)
     pairs = zip(begins, ends[1:], strict=False)
     return [next(pairs) if text else (None, None) for text in bare]
-
-
-def belongs_backward(mark: str) -> bool:
-    """Return whether a mark by itself belongs to the token before it, not to the one after it."""
-    return mark.startswith("｟mrk_end")
 
 
 _VISIBLE = [*range(33, 127), *range(161, 173), *range(174, 256)]

@@ -1,16 +1,64 @@
-"""Trees over the tokens of a sentence: syntax, and bracketing transduction grammar (BTG; Wu 1997).
+"""Orders of the tokens of a sentence, and trees over them: syntax, and BTG (Wu 1997).
 
-Indices count from 0.
+Indices and positions count from 0.
+
+Worked example, English preordered for Japanese (Kawara et al. 2021, Figure 6)::
+
+    I like the pen that my father bought yesterday
+    positions  0 8 6 7 5 1 2 4 3    where each source token goes
+    order      0 5 6 8 7 4 2 3 1    which source token stands at each position
+    text       I my father yesterday bought that the pen like
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Annotated, Literal, NamedTuple, get_args
+from typing import Annotated, Literal, NamedTuple, TypeVar, get_args
 
-from preorder.data.permutation import Permutation
-from preorder.errors import DataError
+from preorder.errors import MAX_SHOWN, DataError
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class Permutation:
+    """A reordering of n tokens, held as positions: token i goes to ``positions[i]``."""
+
+    positions: tuple[int, ...]
+
+    def __post_init__(self) -> None:
+        if sorted(self.positions) != list(range(len(self.positions))):
+            text = " ".join(map(str, self.positions))
+            shown = text if len(text) <= MAX_SHOWN else text[:MAX_SHOWN] + " …"
+            raise DataError(f"not a permutation of 0 … {len(self.positions) - 1}: {shown}")
+
+    @classmethod
+    def identity(cls, length: int) -> Permutation:
+        """Return the permutation that leaves every token at its original position."""
+        return cls(tuple(range(length)))
+
+    @classmethod
+    def from_order(cls, order: Sequence[int]) -> Permutation:
+        """Build from an order: ``order[r]`` is the index of the token that goes to position r."""
+        return cls(cls(tuple(order)).order)
+
+    @cached_property
+    def order(self) -> tuple[int, ...]:
+        """``order[r]``: the index of the token that goes to position r."""
+        order = [0] * len(self.positions)
+        for index, position in enumerate(self.positions):
+            order[position] = index
+        return tuple(order)
+
+    def apply(self, tokens: Sequence[T]) -> tuple[T, ...]:
+        """Return the tokens in their new order."""
+        return tuple(tokens[i] for i in self.order)
+
+    def __len__(self) -> int:
+        return len(self.positions)
+
 
 ROOT = -1  # the head of a token that depends on no other
 
@@ -33,24 +81,8 @@ class ConstituencyTree:
     length: int
     constituents: tuple[Constituent, ...]
 
-    def __post_init__(self) -> None:
-        open_ends = [self.length]
-        last = 0
-        for begin, end, _ in self.constituents:
-            while open_ends and begin >= open_ends[-1]:
-                open_ends.pop()
-            if not open_ends or not last <= begin < end <= open_ends[-1]:
-                raise DataError(f"phrase {begin} {end} does not fit its tree")
-            open_ends.append(end)
-            last = begin
-
     def __len__(self) -> int:
         return self.length
-
-    @classmethod
-    def flat(cls, length: int) -> ConstituencyTree:
-        """Return the tree of a sentence without a parse."""
-        return cls(length, ())
 
     @property
     def is_flat(self) -> bool:
@@ -66,8 +98,6 @@ class DependencyTree:
     relations: tuple[str, ...]
 
     def __post_init__(self) -> None:
-        if len(self.heads) != len(self.relations):
-            raise DataError(f"{len(self.relations)} relations for {len(self.heads)} heads")
         seen = [ROOT] * len(self.heads)  # from which token each was reached first
         for first in range(len(self.heads)):
             token = first
@@ -83,11 +113,6 @@ class DependencyTree:
     def __len__(self) -> int:
         return len(self.heads)
 
-    @classmethod
-    def flat(cls, length: int) -> DependencyTree:
-        """Return the tree of a sentence without a parse."""
-        return cls((ROOT,) * length, ("_",) * length)
-
     @property
     def is_flat(self) -> bool:
         """Whether no token depends on another, as in a sentence without a parse."""
@@ -97,9 +122,7 @@ class DependencyTree:
 SyntaxTree = ConstituencyTree | DependencyTree
 
 
-Binarisation = Literal["head", "left", "right"]
-"""Ways to make a tree binary; see :mod:`preorder.syntax.binary`."""
-
+Binarisation = Literal["head", "left", "right"]  # ways to make a tree binary: preorder.syntax.binary
 BINARISATIONS: tuple[str, ...] = get_args(Binarisation)
 
 BinarisationOption = Annotated[
@@ -174,16 +197,9 @@ class BinaryTree:
     def permutation(self) -> Permutation:
         """The reordering that the tree gives."""
         first = {(0, self.length): 0}  # first position of each span
-        positions = list(range(self.length))
         for node in self.nodes:
-            start = first.pop((node.begin, node.end))
+            start = first[node.begin, node.end]
             left, right = node.split - node.begin, node.end - node.split
-            children = (
-                (node.begin, node.split, start + (right if node.inverted else 0)),
-                (node.split, node.end, start + (0 if node.inverted else left)),
-            )
-            for begin, end, position in children:
-                first[begin, end] = position
-                if end - begin == 1:
-                    positions[begin] = position
-        return Permutation(tuple(positions))
+            first[node.begin, node.split] = start + (right if node.inverted else 0)
+            first[node.split, node.end] = start + (0 if node.inverted else left)
+        return Permutation(tuple(first[token, token + 1] for token in range(self.length)))

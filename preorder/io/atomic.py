@@ -24,9 +24,7 @@ from preorder.errors import DataError
 from preorder.io import storage
 from preorder.io.storage import SUFFIX, is_url
 
-FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
-"""What the system says when a disk is full, or a quota or limit is reached."""
-
+FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)  # a disk is full, or a quota or limit is reached
 MOST_WRITERS = 1000  # of one file or directory at a time
 
 _make_file = partial(Path.touch, exist_ok=False)
@@ -56,19 +54,14 @@ def atomic_file(path: str) -> contextlib.AbstractContextManager[Path]:
 
 
 def create_file(path: str, data: bytes) -> None:
-    """Write a file unless it is there: of several local writers the first one does."""
-    if not is_url(path):
-        with _atomic(path, _make_file, _rename_or_leave) as temporary:
-            temporary.write_bytes(data)
-    elif not storage.exists(path):
-        with atomic_file(path) as temporary:
-            temporary.write_bytes(data)
+    """Write a file that was not there: of several local writers the first one does."""
+    opened = _uploaded(path) if is_url(path) else _atomic(path, _make_file, _rename_or_leave)
+    with opened as temporary:
+        temporary.write_bytes(data)
 
 
 def atomic_directory(path: str) -> contextlib.AbstractContextManager[Path]:
     """Make an empty directory that replaces ``path``, on Linux in one step, once the block has ended well."""
-    if os.path.exists(path) and not os.path.isdir(path):
-        raise DataError("exists and is not a directory", path)
     with reported(path):
         Path(path).parent.mkdir(parents=True, exist_ok=True)
     return _atomic(path, Path.mkdir, _replace_directory)
@@ -104,20 +97,15 @@ def check_writable(path: str) -> None:
 
 @contextlib.contextmanager
 def _uploaded(url: str) -> Iterator[Path]:
-    with contextlib.ExitStack() as stack:
-        with reported(url):
-            folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="preorder-"))
+    with reported(url, FULL), tempfile.TemporaryDirectory(prefix="preorder-") as folder:
         temporary = Path(folder, "output")
-        with reported(url, FULL):
-            temporary.touch()
-            yield temporary
+        temporary.touch()
+        yield temporary
         storage.put(temporary, url)
 
 
 @contextlib.contextmanager
 def _atomic(path: str, make: Callable[[Path], None], replace: Callable[[Path, Path], None]) -> Iterator[Path]:
-    if not path:  # which would be the current directory
-        raise DataError("cannot be written: it has no name", "''")
     with reported(path):
         target = Path(os.path.realpath(path))
         temporary, lock = _begin(target, make)
@@ -138,8 +126,9 @@ def _atomic(path: str, make: Callable[[Path], None], replace: Callable[[Path, Pa
 
 
 def _begin(target: Path, make: Callable[[Path], None]) -> tuple[Path, int]:
+    beginning = os.fsdecode(os.fsencode(target.name)[:100])  # a name has at most 255 bytes
     for number in range(MOST_WRITERS):
-        temporary = temporary_name(target, number)
+        temporary = target.with_name(f".{beginning}.{number}{SUFFIX}")
         remove_left(temporary)
         try:
             make(temporary)
@@ -147,12 +136,6 @@ def _begin(target: Path, make: Callable[[Path], None]) -> tuple[Path, int]:
         except (FileExistsError, FileNotFoundError) as error:
             reason = error  # it is another writer's; or one has removed it, before it was locked
     raise reason
-
-
-def temporary_name(target: Path, number: int = 0) -> Path:
-    """Return what is written in place of a file or directory until it is complete."""
-    beginning = os.fsdecode(os.fsencode(target.name)[:100])  # a name has at most 255 bytes
-    return target.with_name(f".{beginning}.{number}{SUFFIX}")
 
 
 def _locked(path: Path, how: int = 0) -> int:

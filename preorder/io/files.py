@@ -10,17 +10,16 @@ from __future__ import annotations
 import contextlib
 import io
 import json
-import re
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import chain, zip_longest
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple, TextIO, TypeVar
 
-from preorder.errors import DataError
+from preorder.errors import DataError, errors_in
 from preorder.io import storage
 from preorder.io.atomic import FULL, atomic_file, is_special, reported
-from preorder.io.storage import compressed, damage, open_bytes, split_suffix
+from preorder.io.storage import CODECS, compressed, open_bytes, split_suffix
 
 T = TypeVar("T")
 
@@ -28,8 +27,6 @@ STANDARD = "-"
 BYTE_ORDER_MARK = "\ufeff"
 
 BLOCK_SIZE = 1 << 17  # bytes of the first file that a Block has, about
-
-_CONTROLS = re.compile("[\x7f-\x9f]")  # that json leaves as they are, and terminals obey
 
 
 def display_name(path: str) -> str:
@@ -67,8 +64,10 @@ def without_line_end(line: str) -> str:
 def _reading_error(path: str, error: Exception, number: int) -> Exception:
     if isinstance(error, DataError):
         return error.at(display_name(path), number)
-    reason = damage(path, error)
-    return DataError(reason, display_name(path), number) if reason else error
+    _, suffix = split_suffix(path)
+    if not suffix or isinstance(error, MemoryError) or getattr(error, "errno", None) is not None:
+        return error
+    return DataError(f"damaged {CODECS[suffix].name} data: {error}", display_name(path), number)
 
 
 def opened(path: str) -> BinaryIO:
@@ -114,10 +113,8 @@ def read_bytes(path: str) -> bytes:
 
 def read_json(path: str) -> Any:
     """Read a JSON file."""
-    try:
+    with errors_in(display_name(path)):
         return parse_json("\n".join(read_lines(path)))
-    except DataError as error:
-        raise error.at(display_name(path), None) from None
 
 
 def parse_json(text: str) -> Any:
@@ -152,10 +149,8 @@ def map_parallel(
 ) -> Iterator[T]:
     """Yield what a function makes of an item of each file; its errors are about the file ``blamed``."""
     for number, items in enumerate(in_parallel(*streams), first):
-        try:
+        with errors_in(display_name(blamed), number):
             yield function(*items)
-        except DataError as error:
-            raise error.at(display_name(blamed), number) from None
 
 
 def not_empty(path: str, items: Iterable[T]) -> list[T]:
@@ -168,10 +163,7 @@ def not_empty(path: str, items: Iterable[T]) -> list[T]:
 
 def read_columns(*streams: tuple[str, Iterable[Any]]) -> list[list[Any]]:
     """Return the items of several files, as :func:`in_parallel` takes them, a list for each file."""
-    paths = [path for path, _ in streams]
-    if paths.count(STANDARD) > 1:
-        raise DataError("only one file can come from standard input")
-    return list(map(list, zip(*not_empty(paths[0], in_parallel(*streams)), strict=True)))
+    return list(map(list, zip(*not_empty(streams[0][0], in_parallel(*streams)), strict=True)))
 
 
 class Block(NamedTuple):
@@ -224,22 +216,19 @@ class _Lines:
     def fill(self, lines: int = 1, size: int = 0) -> None:
         """Read until so many lines and bytes wait, or to the end."""
         while self.goes_on and (self.waiting < lines or self._size < size):
-            self._read()
-
-    def _read(self) -> None:
-        try:
-            part = self._stream.read1(self._piece)
-        except Exception as error:
-            self.goes_on, self.error = False, error
-            return
-        if not part:
-            self.goes_on = False
-            if not self._parts or not self._parts[-1] or self._parts[-1].endswith(b"\n"):
+            try:
+                part = self._stream.read1(self._piece)
+            except Exception as error:
+                self.goes_on, self.error = False, error
                 return
-            part = b"\n"
-        self._parts.append(part)
-        self._size += len(part)
-        self.waiting += part.count(b"\n")
+            if not part:
+                self.goes_on = False
+                if not self._parts or not self._parts[-1] or self._parts[-1].endswith(b"\n"):
+                    return
+                part = b"\n"
+            self._parts.append(part)
+            self._size += len(part)
+            self.waiting += part.count(b"\n")
 
     def take(self, lines: int) -> bytes:
         """Return so many of the lines that wait."""
@@ -295,9 +284,7 @@ def write_bytes(path: str, data: bytes) -> None:
 
 def write_json(path: str, value: Any) -> None:
     """Write a value as indented JSON, atomically."""
-    with writer(path) as stream:
-        text = json.dumps(value, ensure_ascii=False, indent=2)
-        stream.write(_CONTROLS.sub(lambda match: f"\\u{ord(match[0]):04x}", text) + "\n")
+    write_lines(path, [json.dumps(value, ensure_ascii=False, indent=2)])
 
 
 def make_folder(path: str) -> None:

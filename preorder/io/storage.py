@@ -13,10 +13,9 @@ import io
 import os
 import re
 import secrets
-import shutil
 import sys
-import tempfile
 from collections.abc import Iterable, Iterator
+from functools import cache
 from importlib import import_module
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
@@ -25,9 +24,6 @@ from preorder.errors import DataError, MissingExtraError, PreorderError, UsageEr
 
 AT_ONCE = frozenset(("s3", "s3a", "gs", "gcs", "az", "abfs", "abfss", "hf"))
 """Protocols of object stores: a file has its name once it is whole, and there are no folders to make."""
-
-READ_ONLY = frozenset(("http", "https"))
-"""Protocols that cannot replace a file: fsspec would send it as a form."""
 
 SUFFIX = ".partial"  # of the temporary name of what is not complete
 BUFFER = 1 << 17  # bytes of a URL's file that are read at once
@@ -44,13 +40,12 @@ class Codec(NamedTuple):
     extra: str | None = None
 
 
-CODECS = {
+CODECS = {  # suffix of a file → how it is compressed
     ".gz": Codec("gzip", "gzip"),
     ".bz2": Codec("bzip2", "bz2"),
     ".xz": Codec("xz", "lzma"),
     ".zst": Codec("Zstandard", ZSTD, "zstd"),
 }
-"""Suffix of a file → how it is compressed."""
 
 _URL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*(::[^/]*)?://")
 READ, WRITTEN = "cannot be read", "cannot be written"
@@ -72,7 +67,8 @@ def open_bytes(path: str) -> BinaryIO:
     _, suffix = split_suffix(path)
     opener = _module(CODECS[suffix]).open if suffix else None
     if is_url(path):
-        stream = _open_url(path)
+        with filesystem(path) as (system, inner):
+            stream = io.BufferedReader(_Remote(system.open(inner, "rb"), path), BUFFER)
         return opener(stream, "rb") if opener else stream
     if suffix == ".gz" and os.path.isfile(path) and not os.path.getsize(path):
         raise DataError("damaged gzip data: the file is empty", path)  # the other modules say so themselves
@@ -98,14 +94,6 @@ def compressed(stream: BinaryIO, path: str) -> Iterator[BinaryIO]:
         yield opened
 
 
-def damage(path: str, error: Exception) -> str | None:
-    """Return what an error in reading says of the compressed data; None: it is another error."""
-    _, suffix = split_suffix(path)
-    if not suffix or isinstance(error, MemoryError) or getattr(error, "errno", None) is not None:
-        return None
-    return f"damaged {CODECS[suffix].name} data: {error}"
-
-
 def _module(codec: Codec) -> Any:
     try:
         return import_module(codec.module)
@@ -113,11 +101,6 @@ def _module(codec: Codec) -> Any:
         if codec.extra is not None:
             raise MissingExtraError(codec.module, codec.extra) from error
         raise UsageError(f"{codec.name} data: this Python was built without {codec.module}") from error
-
-
-def _open_url(url: str) -> BinaryIO:
-    with filesystem(url) as (system, path):
-        return io.BufferedReader(_Remote(system.open(path, "rb"), url), BUFFER)
 
 
 class _Remote(io.RawIOBase):
@@ -207,14 +190,12 @@ def names(folder: str) -> list[str]:
 
 def sizes(paths: Iterable[str]) -> dict[str, int]:
     """Return the sizes in bytes of the files that are there; of URLs, each folder is listed once."""
-    found, folders = {}, {}
+    found, listed = {}, cache(_listed)
     for path in paths:
         if is_url(path):
             folder, name = os.path.split(path)
-            if folder not in folders:
-                folders[folder] = _listed(folder)
-            if name in folders[folder]:
-                found[path] = folders[folder][name]
+            if name in listed(folder):
+                found[path] = listed(folder)[name]
         else:
             with contextlib.suppress(OSError, ValueError):  # a ValueError: there is a NUL in the path
                 found[path] = os.path.getsize(path)
@@ -243,9 +224,8 @@ def find(pattern: str) -> tuple[str, list[str]]:
         found = system.glob(path, detail=True)
     if not found:  # a folder that may not be read looks to fsspec as one without files
         _listed(os.path.dirname(re.split(r"[*?[]", pattern)[0]))
-    may_be_hidden = os.path.basename(path).startswith(".")
     fitting = (name for name, entry in found.items() if entry["type"] == "file")
-    return path, sorted(n for n in fitting if may_be_hidden or not os.path.basename(n).startswith("."))
+    return path, sorted(name for name in fitting if not os.path.basename(name).startswith("."))
 
 
 def real(path: str) -> str:
@@ -264,25 +244,13 @@ def absolute(path: str) -> str:
 
 
 @contextlib.contextmanager
-def local(path: str) -> Iterator[str]:
-    """Give the path of a file, of one at a URL that of a copy that is removed after the block."""
-    if not is_url(path):
-        yield path
-        return
-    with tempfile.NamedTemporaryFile(prefix="preorder-") as copy, _open_url(path) as stream:
-        shutil.copyfileobj(stream, copy)
-        copy.flush()
-        yield copy.name
-
-
-@contextlib.contextmanager
 def filesystem(url: str, what: str = READ) -> Iterator[tuple[Any, str]]:
     """Give the file system of a URL, and the path in it; wrap what it raises in the block."""
     with _wrap_errors(url, what):
         if "::" in url:  # what is in one file would say which others are read
             raise DataError("a URL inside of another one (::) is not followed", url)
         system, path = require("fsspec", "storage").url_to_fs(url)
-        if what == WRITTEN and READ_ONLY.intersection(_protocols(system)):
+        if what == WRITTEN and _protocols(system)[0].startswith("http"):  # fsspec would send it as a form
             raise DataError(f"{WRITTEN}: {_protocols(system)[0]} serves files, it takes none", url)
         yield system, path
 

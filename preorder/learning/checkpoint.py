@@ -15,8 +15,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from safetensors import SafetensorError, safe_open
-from safetensors.numpy import save_file
+from safetensors import SafetensorError
+from safetensors.numpy import load, save_file
 
 from preorder import __version__
 from preorder.errors import DataError, UsageError
@@ -86,9 +86,10 @@ class Checkpoint:
         if not self.present:
             return None
         try:
-            with storage.local(self._path) as path, safe_open(path, "np") as file:
-                metadata = file.metadata() or {}
-                arrays = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118  # no mapping
+            content = files.read_bytes(self._path)
+            arrays = load(content)
+            header = content[8 : 8 + int.from_bytes(content[:8], "little")]
+            metadata = json.loads(header)["__metadata__"]
             values = files.parse_json(metadata["values"])
             if metadata["checksum"] != _checksum(metadata["values"], arrays):
                 raise ValueError("its content has changed since it was written")

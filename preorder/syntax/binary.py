@@ -8,10 +8,6 @@ members split off the first or the last member, one after the other; here H is t
   precedes it: ``(a (b H)) c``. Of a token with dependents it splits off first punctuation, then what precedes
   the token, then what follows it, and at last determiners and the like:
   ``(he (has (bought ((a pen) (for her))))) .``.
-
-The best order that such trees allow has a tau_nakagawa, on 5,000 lines of small_parallel_enja, En→Ja, of
-0.975 (``head``), 0.974 (``left``) and 0.969 (``right``) for constituents; 0.973, 0.939 and 0.905 for
-dependencies.
 """
 
 from __future__ import annotations
@@ -162,11 +158,9 @@ ADJP   first NNS QP NN $ ADVP JJ VBN VBG ADJP JJR NP JJS DT FW RBR RBS SBAR RB
 ADVP   last  RB RBR RBS FW ADVP TO CD JJR JJ IN NP JJS NN
 CONJP  last  CC RB IN
 FRAG   last
-INTJ   first
 LST    last  LS :
 NAC    first NN NNS NNP NNPS NP NAC EX $ CD QP PRP VBG JJ JJS JJR ADJP FW
 PP     last  IN TO VBG VBN RP FW
-PRN    first
 PRT    last  RP
 QP     first $ IN NNS NN JJ RB DT CD NCD QP JJR JJS
 ROOT   first S SBARQ SQ SINV SBAR FRAG VP NP
@@ -190,7 +184,6 @@ RULES = {
 }
 """Category → whether to search from the last child backwards, and the categories to find, best first."""
 
-NOUN_PHRASES = ("NP", "NX")
 _NOUN_RULES = (  # whether to search from the last child backwards, and for any of what
     (True, {"NN", "NNP", "NNPS", "NNS", "NX", "POS", "JJR"}),
     (False, {"NP"}),
@@ -209,7 +202,7 @@ def head_child(category: str, children: Sequence[str]) -> int:
     """
     category, *children = (_DECORATION.sub("", label) for label in (category, *children))
     last = len(children) - 1
-    if category in NOUN_PHRASES:
+    if category in ("NP", "NX"):
         rules, default = _NOUN_RULES, last
         if children[last] == "POS":
             return last

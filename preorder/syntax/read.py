@@ -20,11 +20,9 @@ from typing import Literal, NamedTuple, get_args
 from preorder.data.sentence import Sentence
 from preorder.data.spellings import same
 from preorder.data.trees import ROOT, ConstituencyTree, Constituent, DependencyTree
-from preorder.errors import DataError, shown
+from preorder.errors import DataError, errors_in, shown
 from preorder.io import files
 from preorder.progress import LOGGER
-
-TRACE = "-NONE-"
 
 _PIECE = re.compile(r"\([ \t\n]*[^ \t\n()]*|\)|[^ \t\n()]+")
 
@@ -68,7 +66,7 @@ def parse_bracketing(line: str) -> Sentence:
             if previous[0] != "(":
                 raise DataError(f"token {shown(piece)} has no bracket of its own")
             phrases.pop()
-            if opened[-1][0] != TRACE:
+            if opened[-1][0] != "-NONE-":  # the tag of a trace
                 words.append(piece)
                 tags.append(opened[-1][0])
         else:
@@ -84,14 +82,12 @@ def parse_bracketing(line: str) -> Sentence:
 
 # --- CoNLL-U ---
 
-FIELDS = 10
 NONE = "_"
 
 Tagset = Literal["xpos", "upos"]  # columns of tags: the language's treebank's, Universal Dependencies'
 TAGSETS: tuple[Tagset, ...] = get_args(Tagset)
+TAGSET_COMMENT = "# tagset = "  # begins the first line of a file that says which of its tags are meant
 
-_PLUS = re.compile(r"# *global\.columns *=(.*)")
-_COLUMNS = "ID FORM LEMMA UPOS XPOS FEATS HEAD DEPREL DEPS MISC".split()
 _UNKNOWN = -2  # head of a word of a sentence without a parse
 _PART = "flat"  # relation of the further parts of a form with spaces
 
@@ -107,11 +103,6 @@ class _Row(NamedTuple):
     tag: str
     head: int
     relation: str
-
-
-def tagset_comment(tagset: Tagset) -> str:
-    """Return the first line of a file, which says which of its tags are meant."""
-    return f"# tagset = {tagset}"
 
 
 def parse_conllu(
@@ -133,11 +124,9 @@ def _readings(block: Sequence[tuple[int, str]], tagset: Tagset) -> list[Sentence
     words: list[_Row] = []
     tokens: list[_Row] = []
     for number, line in block:
-        try:
+        with errors_in(None, number):
             _read_row(line, words, tokens, tagset)
-        except DataError as error:
-            raise error.at(None, number) from None
-    try:
+    with errors_in(None, block[0][0] if block else None):
         unknown = sum(row.head == _UNKNOWN for row in words)
         if unknown not in (0, len(words)):
             raise DataError(f"{unknown} of {len(words)} words have no head")
@@ -148,18 +137,14 @@ def _readings(block: Sequence[tuple[int, str]], tagset: Tagset) -> list[Sentence
             readings.insert(0, _joined(words, tokens, _sentence(words).tree))
         parted = [_parted(rows) for rows in readings if any(" " in row.form for row in rows)]
         return list(map(_sentence, readings + parted))
-    except DataError as error:
-        raise error.at(None, block[0][0]) from None
 
 
 def _read_row(line: str, words: list[_Row], tokens: list[_Row], tagset: Tagset) -> None:
     if line.startswith("#"):
-        if (columns := _PLUS.match(line)) and columns[1].split() != _COLUMNS:
-            raise DataError(f"CoNLL-U Plus: its columns are not those of CoNLL-U, {' '.join(_COLUMNS)}")
         return
     fields = line.split("\t")
-    if len(fields) != FIELDS:
-        raise DataError(f"{len(fields)} tab-separated fields where CoNLL-U has {FIELDS}")
+    if len(fields) != 10:
+        raise DataError(f"{len(fields)} tab-separated fields where CoNLL-U has 10")
     number, form, _, upos, xpos, _, head, relation, _, _ = fields
     if _EMPTY_NODE.fullmatch(number):
         return
@@ -241,20 +226,20 @@ class TreeFile:
         is_conllu = first and not first.lstrip().startswith("(")
         if is_conllu and not first.startswith("#") and "\t" not in first:
             raise DataError("neither bracketings, (S (NN a)), nor CoNLL-U", files.display_name(path))
-        named = next((each for each in TAGSETS if first == tagset_comment(each)), "upos")
-        self.tagset: Tagset | None = (tagset or named) if is_conllu else None
+        named = first.removeprefix(TAGSET_COMMENT)
+        tagset = tagset or (named if named in TAGSETS else "upos")
+        self.tagset: Tagset | None = tagset if is_conllu else None
 
     def __iter__(self) -> Iterator[tuple[int, list[Sentence]]]:
         """Yield the line on which each tree begins, from 1, and its readings, as sentences; once."""
         lines = enumerate(self._lines, 1)
-        try:
+        with errors_in(files.display_name(self.path)):
             if self.tagset:
                 yield from parse_conllu(lines, self.tagset)
                 return
             for number, tree in bracketings(lines):
-                yield number, list(files.parse_lines(self.path, [tree], parse_bracketing, number))
-        except DataError as error:
-            raise error.at(files.display_name(self.path), None) from None
+                with errors_in(None, number):
+                    yield number, [parse_bracketing(tree)]
 
 
 def add_trees(source: str, sentences: Iterable[Sentence], trees: TreeFile) -> Iterator[Sentence]:
@@ -271,11 +256,9 @@ def add_trees(source: str, sentences: Iterable[Sentence], trees: TreeFile) -> It
     for lines, sentence in enumerate(sentences, 1):
         while following is None and (tree := next(tree_of, None)) is not None:
             count += 1
-            kind = type(tree[1][0].tree)
-            if tree[1][0].words:
-                following = tree
-            else:
-                skipped += 1
+            kind, has_words = type(tree[1][0].tree), len(tree[1][0]) > 0
+            following = tree if has_words else None
+            skipped += not has_words
         reading = following and _matching(sentence, following[1])
         if reading:
             skipped, following = 0, None
@@ -313,8 +296,9 @@ def _with_layers(sentence: Sentence, reading: Sentence) -> Sentence:
 
 
 def _flat(sentence: Sentence, kind: type[ConstituencyTree | DependencyTree]) -> Sentence:
-    length = len(sentence)
-    return Sentence(sentence.words, (NO_TAG,) * length, tree=kind.flat(length))
+    n = len(sentence)
+    tree = ConstituencyTree(n, ()) if kind is ConstituencyTree else DependencyTree((ROOT,) * n, (NONE,) * n)
+    return Sentence(sentence.words, (NO_TAG,) * n, tree=tree)
 
 
 def _matching(sentence: Sentence, readings: Sequence[Sentence]) -> Sentence | None:

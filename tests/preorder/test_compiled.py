@@ -12,18 +12,14 @@ from typing import NamedTuple
 import numpy as np
 from preorder.compiled import entry_point
 
-class {name}(NamedTuple):
+class Only(NamedTuple):
     numbers: np.ndarray
 
 @entry_point
 def total(numbers):
-    return numbers.numbers.sum() + {more}
+    return numbers.numbers.sum() + 1
 """
-
-
 PROGRAM = "import numpy as np, kept; kept.total(kept.Only(np.arange(3))); kept.total(kept.Only(np.ones(2)))"
-
-
 ANNOUNCED = "compiling for this machine, at first use: this takes some 20 seconds\n"
 
 
@@ -41,7 +37,7 @@ def run(program, kept, *paths):
 
 
 def test_compiling_is_announced_once_and_only_where_it_happens(tmp_path):
-    (tmp_path / "kept.py").write_text(SOURCE.format(name="Only", more=1))
+    (tmp_path / "kept.py").write_text(SOURCE)
     said = [run(PROGRAM, tmp_path, tmp_path, ROOT) for _ in range(2)]
     assert said == [ANNOUNCED, ""]  # of two functions
 
@@ -66,29 +62,18 @@ def test_machine_code_outlives_a_reinstallation_and_no_change(tmp_path):
     assert said == [ANNOUNCED, "", ANNOUNCED]
 
 
-CONSTANT = "MORE = {}\n"
-WITH_CONSTANT = """
-from preorder.compiled import entry_point
-from kept.constant import MORE
-
-@entry_point
-def add(number):
-    return number + MORE
-"""
-
-
-def test_a_constant_of_another_package(tmp_path):
+def test_a_constant_of_another_module(tmp_path):
     (tmp_path / "kept").mkdir()
-    (tmp_path / "kept" / "__init__.py").touch()
-    (tmp_path / "kept" / "function.py").write_text(WITH_CONSTANT)
+    source = "from kept.constant import MORE\n" + SOURCE.replace("+ 1", "+ MORE")
+    (tmp_path / "kept" / "__init__.py").write_text(source)
     for more in (1, 2):
-        (tmp_path / "kept" / "constant.py").write_text(CONSTANT.format(more))
-        program = f"from kept.function import add; assert add(1) == {1 + more}"
+        (tmp_path / "kept" / "constant.py").write_text(f"MORE = {more}\n")
+        program = f"{PROGRAM}; assert kept.total(kept.Only(np.arange(3))) == {3 + more}"
         assert run(program, tmp_path / "cache", tmp_path, ROOT) == ANNOUNCED
 
 
 def test_what_was_compiled_from_changed_files_is_not_kept(tmp_path):
-    (tmp_path / "kept.py").write_text(SOURCE.format(name="Only", more=1))
+    (tmp_path / "kept.py").write_text(SOURCE)
     change = "import kept; open('kept.py', 'a').write('\\n'); "
     assert run(change + PROGRAM, tmp_path / "cache", tmp_path, ROOT) == ANNOUNCED
     assert not [path for path in (tmp_path / "cache").rglob("*") if path.is_file()]
@@ -96,6 +81,6 @@ def test_what_was_compiled_from_changed_files_is_not_kept(tmp_path):
 
 @pytest.mark.parametrize("below", ["file", "file/below"])
 def test_no_folder_can_be_made(tmp_path, below):
-    (tmp_path / "kept.py").write_text(SOURCE.format(name="Only", more=1))
+    (tmp_path / "kept.py").write_text(SOURCE)
     (tmp_path / "file").write_text("")
     assert run(PROGRAM, tmp_path / below, tmp_path, ROOT) == ANNOUNCED

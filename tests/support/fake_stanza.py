@@ -10,12 +10,13 @@ from preorder.annotate.stanza import EMPTY, Annotation
 
 def work(options, chunk):
     """Annotate a chunk, leaving a file in the folder of the models; the word ``interrupt`` does so, once."""
-    for sentence in chunk.sentences:
+    sentences, _, key = chunk
+    for sentence in sentences:
         if "interrupt" in sentence.words and not (Path(options.folder) / "interrupted").exists():
             (Path(options.folder) / "interrupted").touch()
             raise KeyboardInterrupt
-    (Path(options.folder) / f"done-{chunk.key}").touch()
-    return [annotation(options, sentence.words, sentence.tags) for sentence in chunk.sentences]
+    (Path(options.folder) / f"done-{key}").touch()
+    return [annotation(options, sentence.words, sentence.tags) for sentence in sentences]
 
 
 def annotation(options, words, tags=None):

@@ -59,24 +59,16 @@ DRAWS = [
 """Two samplers' forward and reverse links of two sentence pairs, of 2 and 3 and of 2 and 1 tokens."""
 
 
-@pytest.fixture
-def samples(tmp_path):
+def test_shares_and_agreement(tmp_path):
     def read(lines):
         path = tmp_path / "links"
         path.write_text("".join(f"{line}\n" for line in lines))
         return read_links(path)
 
     by_sampler = [tuple(read(DRAWS[pair][s][d] for pair in (0, 1)) for d in (0, 1)) for s in (0, 1)]
-    return Samples(np.array([2, 2]), np.array([3, 1]), by_sampler)
-
-
-def test_shares_are_counts(samples):
-    forward, reverse = samples.shares(0)
-    np.testing.assert_array_equal(forward, [[1, 0, 0], [0, 0.5, 0]])
-    np.testing.assert_array_equal(reverse, [[1, 0, 0], [0, 0, 0.5]])
-
-
-def test_agreement_has_the_share_of_all_draws_as_confidence(samples):
+    samples = Samples(np.array([2, 2]), np.array([3, 1]), by_sampler)
+    shares = [[1, 0, 0], [0, 0.5, 0]], [[1, 0, 0], [0, 0, 0.5]]
+    np.testing.assert_array_equal(samples.shares(0), shares)
     first, second = agreement(samples, 0.25)
     assert first.confidences() == {(0, 0): 1, (1, 1): 0.25, (1, 2): 0.25}
     assert second.confidences() == {(0, 0): 0.5, (1, 0): 0.5 + 0.0}

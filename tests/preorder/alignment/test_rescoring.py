@@ -8,7 +8,7 @@ import pytest
 from preorder.alignment import rescoring
 from preorder.alignment.links import NEIGHBOURS, Links, Samples, confident
 from preorder.alignment.rescoring import Candidates, Corpus, candidates, known_candidates, learn
-from preorder.data.alignment import Alignment
+from preorder.data.sentence import Alignment
 from preorder.errors import UsageError
 from preorder.metrics.alignment import alignment_counts, alignment_scores
 

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from preorder.alignment.tokens import BLOCK, map_links, overlapping, words_of_pieces
-from preorder.data.alignment import Alignment
+from preorder.data.sentence import Alignment
 from preorder.errors import DataError
 
 

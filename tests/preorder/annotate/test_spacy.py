@@ -1,6 +1,5 @@
-"""Trees by spaCy: a small parser made here, and the Japanese model ja_ginza where it is installed."""
+"""Trees by spaCy: a small parser made here."""
 
-import importlib.util
 import shutil
 from types import SimpleNamespace
 
@@ -101,14 +100,3 @@ def test_models_that_cannot_be_used(folder, tmp_path, capsys, options, message):
     error = capsys.readouterr().err
     assert message in error
     assert error.count("\n") == 1
-
-
-def test_japanese():
-    if importlib.util.find_spec("ja_ginza") is None:
-        pytest.skip("ja-ginza is not installed")
-    sentence = Sentence(tuple("私 は 父 が 買っ た ペン が 好き だ".split()))
-    options = StanzaOptions("ja", "dependency", "upos", spacy="ja_ginza")
-    found = next(add_layers([sentence], options, workers=0))
-    assert found.tags[:6] == ("PRON", "ADP", "NOUN", "ADP", "VERB", "AUX")
-    assert found.tree.heads[4] == 6  # the pen that he bought
-    assert found.tree.heads.index(-1) == 8

@@ -2,22 +2,17 @@
 
 import contextlib
 import itertools
-import math
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from preorder.data import Alignment, BinaryTree, Bitext, Node, Permutation, Sentence
+from preorder.data import Alignment, BinaryTree, Node, Permutation, Sentence
 from preorder.data.trees import ConstituencyTree, DependencyTree
 from preorder.errors import DataError
 
 NONE = frozenset()
 FROM_ONE, REVERSED = "; do they count from 1? ", "; are they target-source? "
-
-
-def phrases(*spans):
-    return ConstituencyTree(3, tuple((begin, end, "X") for begin, end in spans))
 
 
 def heads(*numbers):
@@ -29,7 +24,6 @@ def links(*pairs, **more):
 
 
 OUT = "is out of range: the"
-SPANS = ([(0, 4)], [(0, 2), (1, 3)], [(1, 3), (0, 1)], [(0, 1), (0, 3)], [(1, 1)])
 REFUSED = [
     (lambda: links((2, 0), source_length=2), f"link 2-0 {OUT} source has 2 tokens"),
     (lambda: links(possible={(0, 5)}, target_length=5), f"link 0-5 {OUT} target has 5 tokens"),
@@ -37,25 +31,17 @@ REFUSED = [
         lambda: links(source_length=3).check_within(4),
         "the alignment is of 3 source tokens, the sentence has 4",
     ),
-    (lambda: links((0, 0), doubtful=frozenset({((1, 1), 0.5)})), "link 1-1 is none"),
-    *(
-        (lambda c=c: Alignment.weighted({(0, 1): c}), "its confidence is not above 0")
-        for c in (0, 1.5, math.nan)
-    ),
     *((lambda n=n: Permutation(n), "not a permutation") for n in ((1,), (0, 0), (-1, 0))),
     (lambda: Permutation.from_order((0, 0)), "not a permutation of 0 … 1: 0 0$"),
     (lambda: Permutation((0,) * 100), r"^not a permutation of 0 … 99: (0 ){30} …$"),
     (lambda: Sentence(("a", "b"), tags=("X",)), "1 POS tags for 2 words"),
     (lambda: Sentence(("a",), tree=ConstituencyTree(2, ())), "2 leaves of a tree for 1 words"),
-    (lambda: Bitext([Sentence(("a",))], []), "0 alignments for 1 sentences"),
     (lambda: BinaryTree(3, (Node(0, 1, 2, False),)), "node 0 1 2 does not fit"),
     (lambda: BinaryTree(3, (Node(0, 1, 3, False),)), r"span \(1, 3\) of the tree has no node"),
     (lambda: BinaryTree(3, (Node(1, 2, 3, False), Node(0, 1, 3, False))), "node 1 2 3 does not fit"),
     (lambda: BinaryTree.from_permutation(Permutation((1, 3, 0, 2))), "no BTG tree gives this order"),
-    *((lambda spans=spans: phrases(*spans), "does not fit its tree") for spans in SPANS),
     (lambda: heads(1, 2), "head 3 of token 2 is out of range"),
     (lambda: heads(-1, 1), "the heads above token 2 form a cycle"),
-    (lambda: DependencyTree((-1, 0), ("root",)), "1 relations for 2 heads"),
 ]
 
 

@@ -41,39 +41,37 @@ def test_files_side_by_side():
     assert files.read_columns(("a", ["x", "y"]), ("b", [1, 2])) == [["x", "y"], [1, 2]]
     with pytest.raises(DataError, match="a: the file is empty"):
         files.read_columns(("a", []))
-    with pytest.raises(DataError, match="only one file can come from standard input"):
-        files.read_columns(("-", []), ("-", []))
 
 
 def test_json(tmp_path):
     path = str(tmp_path / "value.json")
-    files.write_json(path, {"a": ["ß\x9b"]})
-    assert "\x9b" not in (tmp_path / "value.json").read_text()
-    assert files.read_json(path) == {"a": ["ß\x9b"]}
+    files.write_json(path, {"a": ["ß"]})
+    assert "ß" in (tmp_path / "value.json").read_text()
+    assert files.read_json(path) == {"a": ["ß"]}
     (tmp_path / "value.json").write_text('{"a":\n}')
     with pytest.raises(DataError, match=r"value.json:2: not JSON"):
         files.read_json(path)
 
 
 def in_blocks(paths, size):
-    """Return the lines of files side by side, and what is wrong after them."""
-    lines, number = [], 1
-    try:
-        for block in files.read_blocks(paths, size):
-            assert block.first == number
-            number += block.lines
-            texts = [text.decode().split("\n") for text in block.texts]
-            assert all(text.pop() == "" and len(text) == block.lines for text in texts)
-            lines += zip(*texts, strict=True)
-    except DataError as error:
-        return lines, str(error)
-    return lines, None
+    number = 1
+    for block in files.read_blocks(paths, size):
+        assert block.first == number
+        number += block.lines
+        texts = [text.decode().split("\n") for text in block.texts]
+        assert all(text.pop() == "" and len(text) == block.lines for text in texts)
+        yield from zip(*texts, strict=True)
 
 
 def one_by_one(paths):
+    return files.in_parallel(*((path, files.read_lines(path)) for path in paths))
+
+
+def found(rows):
+    """Return the lines of files side by side, and what is wrong after them."""
     lines = []
     try:
-        lines.extend(files.in_parallel(*((path, files.read_lines(path)) for path in paths)))
+        lines.extend(rows)
     except DataError as error:
         return lines, str(error)
     return lines, None
@@ -100,7 +98,7 @@ def test_blocks_have_the_same_lines_and_errors(tmp_path, contents, size):
     for path, content in zip(paths, contents, strict=True):
         with open(path, "wb") as stream:
             stream.write(content)
-    assert in_blocks(paths, size) == one_by_one(paths)
+    assert found(in_blocks(paths, size)) == found(one_by_one(paths))
 
 
 @pytest.mark.parametrize("kept", [1, 0.5, 0.02])
@@ -110,9 +108,9 @@ def test_damage_is_found_in_the_same_line(tmp_path, kept):
     data = gzip.compress(text.encode())
     path = tmp_path / "text.gz"
     path.write_bytes(data[: int(len(data) * kept) - 1])
-    found = in_blocks([str(path)], 1 << 17)
-    assert found == one_by_one([str(path)])
-    assert found[1].startswith(f"{path}:{len(found[0]) + 1}: damaged gzip data: ")
+    lines, reason = found(in_blocks([str(path)], 1 << 17))
+    assert (lines, reason) == found(one_by_one([str(path)]))
+    assert reason.startswith(f"{path}:{len(lines) + 1}: damaged gzip data: ")
 
 
 @pytest.mark.parametrize("suffix", SUFFIXES)

@@ -59,36 +59,14 @@ def test_the_word_nearest_to_the_root_speaks_for_its_token(file):
     """The first word hangs below the third, which hangs below the second."""
     lines = ["1-2\tab" + "\t_" * 8, row(1, "a", 3), row(2, "b", 0, "root", "V"), row(3, "c", 2)]
     (sentence,) = added(file(*lines), "ab c")
-    assert sentence.dependency.heads == (-1, 0)
+    assert sentence.tree.heads == (-1, 0)
     assert sentence.tags == ("V", "X")
 
 
-@pytest.mark.parametrize(
-    ("lines", "sources", "numbers"),
-    [
-        (
-            ["# first", row(1, "a", 0), "", "# nothing", "", "", row(1, "b", 2), row(2, "c", 0)],
-            ["a", "", "", "b c"],
-            [1, 4, 6, 7],
-        ),
-        (["", "(S (A a) (B -LRB-))", "", "(S (A a))"], ["", "a (", "", "a"], [1, 2, 3, 4]),
-    ],
-)
-def test_trees_with_empty_ones(file, lines, sources, numbers):
-    path = file(*lines)
-    assert [len(sentence.tree) for sentence in added(path, *sources)] == [len(s.split()) for s in sources]
-    assert [number for number, _ in TreeFile(path)] == numbers
-
-
-@pytest.mark.parametrize(
-    "text", ["( 1/2 * ' \" it", "-LRB- 1\\/2 \\* ` `` it", "( 1/2 * ’ “ It", "-lrb- 1/2 * &apos; &quot; it"]
-)
-@pytest.mark.parametrize("tree", ["-LRB- 1\\/2 \\* ' '' it", '-LRB- 1/2 * ` " IT'])
-def test_spellings_of_other_tools_are_the_same_tokens(file, text, tree):
-    """The sentence keeps its own."""
-    (sentence,) = added(file(f"(S {' '.join(f'(A {leaf})' for leaf in tree.split())})"), text)
-    assert sentence.words == tuple(text.split())
-    assert sentence.tags == ("A",) * 6
+def test_a_sentence_keeps_its_own_spelling(file):
+    (sentence,) = added(file("(S (A -LRB-) (A 1\\/2) (A '') (A IT))"), "( 1/2 &quot; it")
+    assert sentence.words == ("(", "1/2", "&quot;", "it")
+    assert sentence.tags == ("A",) * 4
 
 
 DEEP = "(ROOT\n  (S\n    (NP (PRP I))\n    (VP (VBP see))))"  # as CoreNLP and nltk write it
@@ -99,7 +77,7 @@ DEEP = "(ROOT\n  (S\n    (NP (PRP I))\n    (VP (VBP see))))"  # as CoreNLP and n
 def test_trees_over_several_lines(file, first, separator):
     text = {"(())": "x y", "(NN a)": "a", DEEP: "I see"}[first]
     sentences = added(file(first + separator, DEEP + separator, "(NN b)"), text, "I see", "b")
-    assert [len(s.constituency.constituents) for s in sentences] == [4 if first == DEEP else 0, 4, 0]
+    assert [len(s.tree.constituents) for s in sentences] == [4 if first == DEEP else 0, 4, 0]
 
 
 CONLLU = "\n".join([row(1, "see", 0, "root"), row(2, "fish", 1, "obj")])
@@ -150,8 +128,8 @@ def test_forms_with_spaces(file, text):
     (sentence,) = added(path, text)
     parts = len(text.split(" "))
     assert sentence.tags == ("NUM",) * (parts - 1) + ("NOUN",)
-    assert sentence.dependency.heads == ((1, -1) if parts == 2 else (2, 0, -1))
-    assert sentence.dependency.relations[1:-1] == ("flat",) * (parts - 2)
+    assert sentence.tree.heads == ((1, -1) if parts == 2 else (2, 0, -1))
+    assert sentence.tree.relations[1:-1] == ("flat",) * (parts - 2)
 
 
 @pytest.mark.parametrize(
@@ -193,7 +171,6 @@ def test_given_tags_stay_and_trees_are_uncompressed(tmp_path):
         (["a_DT"], ["a"], "trees: neither bracketings, .* nor CoNLL-U"),
         (["", "[S [DT a]]"], ["a"], "trees: neither bracketings, .* nor CoNLL-U"),
         ([row(1, "a", "x")], ["a"], "trees:1: head 'x' is no number"),
-        (["# global.columns = ID FORM", row(1, "a", 0)], ["a"], "trees:1: CoNLL-U Plus: its columns"),
         (["(S", " (A a)", "(S (A b))"], ["a", "b"], "trees:1: 1 brackets are not closed"),
         (["(S", "", " (A a))"], ["a"], "trees:1: 1 brackets are not closed"),
         (["(S (A a))", "(S (A b))"], ["a"], "source:2: the file ends after 1 lines, .*trees goes on"),
@@ -221,7 +198,7 @@ def spans(tree):
 
 def parts(line):
     sentence = parse_bracketing(line)
-    words, phrases = list(sentence.words), sentence.constituency.constituents
+    words, phrases = list(sentence.words), sentence.tree.constituents
     return words, list(sentence.tags), [(label, words[begin:end]) for begin, end, label in phrases]
 
 

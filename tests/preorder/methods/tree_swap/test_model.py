@@ -76,7 +76,7 @@ def test_best_orders_against_all(model):
         assert model.best_orders([sentence], 3)[0] == orders[:3]
 
 
-@pytest.mark.parametrize("tree", [ConstituencyTree.flat(3), DependencyTree.flat(3)])
+@pytest.mark.parametrize("tree", [ConstituencyTree(3, ()), DependencyTree((-1,) * 3, ("_",) * 3)])
 @pytest.mark.parametrize("method", METHODS)
 def test_sentences_without_a_parse_keep_their_order(method, tree):
     """Every parsed sentence is turned round; the others would be, too, and would teach the contrary."""
