@@ -41,7 +41,6 @@ MAX_LENGTH = 1023  # tokens; eflomal aligns no longer sentences: they get no lin
 Sentences = Sequence[Sequence[str]]  # the tokens of each sentence of one side of a text
 
 _RANDOM_DEVICE = b"/dev/urandom\0"
-_SEED_FILE = b"seed\0"
 
 
 @dataclass(frozen=True)
@@ -153,7 +152,7 @@ def _seeded_copy(program: Path, folder: Path, seed: int) -> Path:
     if code.count(_RANDOM_DEVICE) != 1:
         raise UsageError("this build of eflomal does not read /dev/urandom: it cannot be seeded")
     copy = folder / "eflomal"
-    copy.write_bytes(code.replace(_RANDOM_DEVICE, _SEED_FILE.ljust(len(_RANDOM_DEVICE), b"\0")))
+    copy.write_bytes(code.replace(_RANDOM_DEVICE, b"seed\0".ljust(len(_RANDOM_DEVICE), b"\0")))
     copy.chmod(0o700)
     # Its generator must not start from zero: 0 is a fixed point of xorshift.
     (folder / "seed").write_bytes(struct.pack("<Q", (seed + 1) * 0x9E3779B97F4A7C15 & (2**64 - 1)))

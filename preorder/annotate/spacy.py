@@ -15,7 +15,6 @@ from typing import Any
 from preorder.errors import UsageError, require
 
 _USED = ("transformer", "tok2vec", "tagger", "morphologizer", "parser")
-_BATCH = 64  # sentences
 
 
 def _installed(model: str) -> Path | None:
@@ -64,7 +63,7 @@ class SpacyPipeline:
         from spacy.tokens import Doc
 
         documents = (Doc(self._nlp.vocab, words=words) for words in given)
-        parsed = self._nlp.pipe(documents, batch_size=_BATCH)
+        parsed = self._nlp.pipe(documents, batch_size=64)
         return SimpleNamespace(sentences=[SimpleNamespace(words=_words(document)) for document in parsed])
 
 

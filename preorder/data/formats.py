@@ -227,11 +227,10 @@ def format_tree(words: Sequence[str], tree: BinaryTree) -> str:
     return " ".join(leaves)
 
 
-FORMATTERS: dict[str, Callable[[Sentence, Any], str]] = {
+FORMATTERS: dict[str, Callable[[Sentence, Any], str]] = {  # of a sentence and its order, or its BTG tree
     "features": lambda sentence, permutation: format_features(sentence.words, permutation),
     "positions": lambda _, permutation: " ".join(map(str, permutation.positions)),
     "order": lambda _, permutation: " ".join(map(str, permutation.order)),
     "text": lambda sentence, permutation: " ".join(permutation.apply(sentence.words)),
     "tree": lambda sentence, tree: format_tree(sentence.words, tree),
 }
-"""Each makes a line of a sentence and its permutation, ``tree`` of its tree."""

@@ -125,11 +125,10 @@ SyntaxTree = ConstituencyTree | DependencyTree
 Binarisation = Literal["head", "left", "right"]  # ways to make a tree binary: preorder.syntax.binary
 BINARISATIONS: tuple[str, ...] = get_args(Binarisation)
 
-BinarisationOption = Annotated[
+BinarisationOption = Annotated[  # of every method on trees
     Binarisation,
     "how trees are made binary: head (a head is joined with its neighbours first), left or right (branching)",
 ]
-"""An option of every method on trees."""
 
 
 class Branch(NamedTuple):

@@ -178,11 +178,10 @@ WHNP   first WDT WP WP$ WHADJP WHPP WHNP
 WHPP   last  IN TO FW
 """
 
-RULES = {
+RULES = {  # category → whether to search from the last child backwards; the categories to find, best first
     category: (side == "last", priorities)
     for category, side, *priorities in map(str.split, _RULES.strip().splitlines())
 }
-"""Category → whether to search from the last child backwards, and the categories to find, best first."""
 
 _NOUN_RULES = (  # whether to search from the last child backwards, and for any of what
     (True, {"NN", "NNP", "NNPS", "NNS", "NX", "POS", "JJR"}),

@@ -89,7 +89,6 @@ TAGSETS: tuple[Tagset, ...] = get_args(Tagset)
 TAGSET_COMMENT = "# tagset = "  # begins the first line of a file that says which of its tags are meant
 
 _UNKNOWN = -2  # head of a word of a sentence without a parse
-_PART = "flat"  # relation of the further parts of a form with spaces
 
 _WORD, _TOKEN, _EMPTY_NODE = (re.compile(p.replace("N", "[0-9]{1,9}")) for p in (r"N", r"(N)-(N)", r"N\.N"))
 
@@ -173,7 +172,7 @@ def _parted(rows: Sequence[_Row]) -> list[_Row]:
         firsts[index] = len(parts)
         first, *others = [part for part in row.form.split(" ") if part] or [row.form]
         parts.append(row._replace(form=first))
-        parts += [row._replace(form=other, head=index, relation=_PART) for other in others]
+        parts += [row._replace(form=other, head=index, relation="flat") for other in others]
     return [row._replace(head=firsts[row.head]) for row in parts]
 
 

@@ -244,7 +244,6 @@ preorder.PreorderModel(MODEL._model, 0) | UsageError | threads: 0 is not a whole
 preorder.load("/nowhere") | DataError | /nowhere/model.json
 MODEL.order(ONE, tag=ONE) | UsageError | layer: 'tag' is none of tags, trees
 preorder.load(5) | UsageError | directory: not a path: 5
-preorder.train(ONE, ["0-0"], classes=-5) | UsageError | classes: -5 is not a whole number
 preorder.train(ONE, ["0-0"], classes="2") | UsageError | classes: '2' is not a whole number
 preorder.train(ONE, ["0-0"], classes={1: "a"}) | DataError | classes: not a string: 1
 preorder.train(ONE, ["0-0"], init=5) | UsageError | init: not a PreorderModel: 5
@@ -375,12 +374,6 @@ def test_every_function_takes(model, tmp_path, kind):
         assert preorder.LineModel(tmp_path / "model")(given(SOURCES)) == model.features(SOURCES)
 
 
-def test_importing_it_is_light():
-    heavy = ("numba", "numpy", "torch", "sacrebleu")
-    code = f"import preorder, sys; sys.exit(any(name in sys.modules for name in {heavy}))"
-    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
-
-
 def test_the_api_shows_itself(model):
     """To Tab, dir and help, before anything of it is imported, too."""
     command = "import preorder; print(*dir(preorder)); help(preorder)"
@@ -393,7 +386,6 @@ def test_the_api_shows_itself(model):
 def test_a_model_that_comes_with_the_package(tmp_path, monkeypatch):
     """By its name, unless there is something of this name in the folder; it is under a megabyte."""
     assert preorder.load("en-ja-demo").positions(["i like the pen"]) == [(0, 3, 1, 2)]
-    assert preorder.LineModel("en-ja-demo")(["i like the pen"]) == ["i￨0 like￨3 the￨1 pen￨2"]
     assert sum(path.stat().st_size for path in Path(located("en-ja-demo")).iterdir()) < 1e6
     monkeypatch.chdir(tmp_path)
     (tmp_path / "en-ja-demo").mkdir()

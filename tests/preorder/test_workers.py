@@ -2,7 +2,6 @@
 
 import logging
 import os
-import signal
 import subprocess
 import sys
 import time
@@ -13,6 +12,7 @@ import pytest
 from preorder.errors import DataError, UsageError
 from preorder.processes import in_order, in_processes
 from preorder.progress import LOGGER, announce
+from tests.support.running import environment, still_running, wait_until
 
 LONG = 600
 """Seconds that no test waits for, however busy the machine is."""
@@ -94,35 +94,18 @@ def test_long_messages_of_workers_are_cut_so_that_none_mix(caplog):
     assert all(set(message[6:-1]) == set("この") for message in told)
 
 
-SCRIPT = """
-import os, sys
-sys.path.insert(0, {folder!r})
-from preorder.processes import in_processes
-from test_workers import tell_and_sleep
-if __name__ == "__main__":
-    list(in_processes(tell_and_sleep, [1], 1))
-"""
+SCRIPT = "from tests.preorder import test_workers as t; list(t.in_processes(t.tell_and_sleep, [1], 1))"
 
 
 def tell_and_sleep(_):
-    print(os.getpid(), flush=True)
+    print("begun", flush=True)
     time.sleep(LONG)
 
 
-def has_ended(process):
-    time.sleep(0.1)
-    try:
-        os.kill(process, 0)
-    except ProcessLookupError:
-        return True
-    return False
-
-
 def test_workers_end_with_the_process_that_is_killed(tmp_path):
-    script = tmp_path / "script.py"
-    script.write_text(SCRIPT.format(folder=os.path.dirname(__file__)))
-    with subprocess.Popen([sys.executable, str(script)], stdout=subprocess.PIPE, text=True) as process:
-        worker = int(process.stdout.readline())
-        process.send_signal(signal.SIGKILL)
+    command, variables = [sys.executable, "-c", SCRIPT], environment()
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=variables, cwd=tmp_path) as process:
+        assert process.stdout.readline() == "begun\n"
+        process.kill()
         assert process.stdout.read() == ""  # until the worker, too, has closed it
-    assert any(has_ended(worker) for _ in range(1000))
+    wait_until(lambda: not still_running(str(tmp_path)), LONG)

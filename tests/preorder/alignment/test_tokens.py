@@ -13,28 +13,6 @@ from preorder.data.sentence import Alignment
 from preorder.errors import DataError
 
 
-def tokenised(text, ends):
-    """Cut a text after the given characters."""
-    cuts = [0, *sorted({end for end in ends if 0 < end < len(text)}), len(text)]
-    return [text[begin:end] for begin, end in pairwise(cuts)]
-
-
-texts = st.text("abcdef", min_size=1, max_size=12)
-ends = st.lists(st.integers(0, 12), max_size=6)
-
-
-@given(texts, ends, ends)
-def test_tokens_overlap_where_they_share_a_character(text, first, second):
-    old, new = tokenised(text, first), tokenised(text, second)
-
-    def spans(tokens):
-        ends_ = [sum(map(len, tokens[: k + 1])) for k in range(len(tokens))]
-        return [set(range(end - len(token), end)) for token, end in zip(tokens, ends_, strict=True)]
-
-    expected = [[k for k, span in enumerate(spans(new)) if span & own] for own in spans(old)]
-    assert overlapping(old, new) == expected
-
-
 def test_confidences_and_possible_links_follow():
     links = Alignment.weighted({(0, 0): 0.5, (0, 1): 0.75, (1, 2): 1.0})
     links = replace(links, possible=frozenset({(1, 0), (1, 1)}))
@@ -200,14 +178,11 @@ def test_spellings_and_marks_of_both_texts(old, new, expected):
     assert overlapping(new.split(" "), old.split(" ")) == back
 
 
-def test_what_is_refused():
+def test_texts_that_are_not_the_same():
     with pytest.raises(DataError, match="not the same characters: 'ab' and 'ac'"):
         overlapping(["a", "b"], ["ac"])
     with pytest.raises(DataError, match="link 0-2 is out of range"):
         map_links(Alignment(frozenset({(0, 2)})), None, (["a", "b"], ["ab"]))
-
-
-def test_texts_that_need_not_be_the_same():
     links = Alignment(frozenset({(0, 0), (1, 1), (2, 0)}))
     source = ["the", "cat", "sat"], ["<de>", "the", "ca@@", "t", "<mask>"]
     assert map_links(links, source, None, strict=False).links == {(1, 0), (2, 1), (3, 1), (4, 0)}

@@ -15,14 +15,6 @@ text = st.text(st.sampled_from("ab￨ &#;1\u3000\u00a0日本"), min_size=1, max_
 links = st.frozensets(st.tuples(st.integers(0, 9), st.integers(0, 9)))
 
 
-@pytest.mark.parametrize(
-    ("line", "tokens"),
-    [("", ()), ("a b", ("a", "b")), ("  a \t b ", ("a", "b")), ("a\u3000b c", ("a\u3000b", "c"))],
-)
-def test_tokens_part_at_ascii_blanks_only(line, tokens):
-    assert formats.parse_tokens(line) == tokens
-
-
 confidences = st.floats(1e-12, 1) | st.sampled_from((0.5, 0.75, 1 / 3))
 
 
@@ -111,10 +103,10 @@ def test_features_round_trip_and_hide_what_opennmt_would_break(example):
         assert field == field.strip()
 
 
-def test_features_need_a_position_each():
-    for line in ("a￨0 b", "a￨x", "a￨0.5"):
-        with pytest.raises(DataError, match="token without a position"):
-            formats.parse_features(line)
+@pytest.mark.parametrize("line", ["a￨0 b", "a￨x", "a￨0.5"])
+def test_features_need_a_position_each(line):
+    with pytest.raises(DataError, match="token without a position"):
+        formats.parse_features(line)
 
 
 @pytest.mark.parametrize(("fields", "classes"), [("", None), ("\t1", ())])
