@@ -20,7 +20,6 @@ from preorder.annotate.stanza import (
     remembered_folder,
 )
 from preorder.command_line import options
-from preorder.data.alignment import Alignment
 from preorder.data.formats import (
     parse_source,
     parse_tokens,
@@ -29,7 +28,7 @@ from preorder.data.formats import (
     read_plain,
     text_lines,
 )
-from preorder.data.sentence import Sentence
+from preorder.data.sentence import Alignment, Sentence
 from preorder.errors import DataError, UsageError, shown
 from preorder.io import files, storage
 from preorder.learning.options import MAX_CLASSES, check_number
