@@ -109,11 +109,9 @@ def shard_progress(shards: int, size: int) -> Iterator[Callable[..., None]]:
     def message() -> str:
         seconds = time.monotonic() - begin
         rate = all_lines / seconds if seconds else 0
+        left = seconds * (size - done_size) / done_size if done_size else 0
         text = f"{done:,} of {shards:,} shards, {all_lines:,} lines, {rate:,.0f} a second"
-        if 0 < done_size < size:
-            left = seconds * (size - done_size) / done_size
-            text += f", {timedelta(seconds=round(left))} left"
-        return text
+        return f"{text}, {timedelta(seconds=round(left))} left" if left > 0 else text
 
     form = "{percentage:3.0f}% |{bar:20}| {desc}"
     with progress_bar(total=shards, bar_format=form, leave=False) if has_bars() else nullcontext() as bar:

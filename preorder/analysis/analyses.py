@@ -19,6 +19,7 @@ from preorder.metrics.scoring import (
     SystemStatistics,
     Text,
     check_system,
+    interval,
     measure,
     measure_translations,
     resample,
@@ -26,7 +27,6 @@ from preorder.metrics.scoring import (
 )
 from preorder.metrics.translation import Bleu, Ter, bleu_precisions
 
-NARROW_WIDTHS = (1, 2, 3, 4, 5)  # for short sentences
 ROUNDING = 1e-9  # gains may be off by this
 
 
@@ -64,7 +64,7 @@ def by_length(
 def by_fitting_length(lengths: Sequence[int], axis: str = "source length (tokens)") -> SentenceGroups:
     """Group sentences by their number of tokens, so that six groups of a width hold nearly all of them."""
     longest = np.percentile(lengths, 99) if len(lengths) else 0
-    width = next((width for width in NARROW_WIDTHS if 6 * width >= longest), LENGTH_WIDTH)
+    width = next((width for width in range(1, 6) if 6 * width >= longest), LENGTH_WIDTH)
     return by_length(lengths, width, 6 * width + 1, axis)
 
 
@@ -154,7 +154,7 @@ def _curves(
             lines = measures.setdefault(name, {})
             for system in one.systems:
                 sample = found[system][name]
-                estimate = None if np.isnan(sample.score) else Estimate(sample.score, sample.interval)
+                estimate = None if np.isnan(sample.score) else Estimate(sample.score, interval(sample.scores))
                 lines[system] = (*lines.get(system, ()), estimate)
     if not groups:
         raise DataError(f"no sentence can be grouped by {axis}")

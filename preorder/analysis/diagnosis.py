@@ -1,4 +1,11 @@
-"""Is word order the problem? How far two languages are from the same order, and what an order could gain."""
+"""Is word order the problem? How far two languages are from the same order, and what an order could gain.
+
+Order headroom is what a translation would score if its words stood in the best order. The words of a
+hypothesis are matched with equal words of the reference, one to one. The best order puts them where their
+partners stand; the best BTG order is the nearest to it that a BTG tree over the hypothesis gives. No word
+changes: what is left is words: missing, too many, or others. The gain is a lower bound of what the best of
+all permutations reaches.
+"""
 
 from __future__ import annotations
 
@@ -11,8 +18,11 @@ import numpy as np
 
 from preorder.alignment.gold import gold_permutation, target_groups
 from preorder.analysis.analyses import by_fitting_length, grouped_curves
-from preorder.analysis.headroom import reorder_translations
 from preorder.analysis.results import SCORE_FORMATS, Curves, Estimate, Table, estimate_cell
+from preorder.btg.grammar import INVERTED, STRAIGHT
+from preorder.btg.scores import FIRST, PARTS, SECOND, WHOLE
+from preorder.btg.viterbi import all_positions, best_trees
+from preorder.compiled import entry_point
 from preorder.data import Alignment, Permutation
 from preorder.metrics import MetricOptions
 from preorder.metrics.orders import Preordering, evaluation
@@ -23,6 +33,7 @@ ORDERS = {"best_order": "best order", "best_btg_order": "best BTG order"}  # key
 WORDS_LEFT = {"missing": "deletions", "too_many": "insertions", "others": "substitutions"}
 UNORDERED, PREDICTED = "unreordered", "predicted"
 MOST_WORDS = 10  # words or tags that a table shows
+LONGEST = 256  # words of a hypothesis whose best BTG order is looked for; longer ones keep theirs
 
 
 @dataclass(frozen=True)
@@ -105,11 +116,10 @@ def pair_tables(found: Mapping[str, Any]) -> list[Table]:
     """Return the tables of what :func:`diagnose_pair` found: orders, then words."""
     tau = SCORE_FORMATS["tau"].format
     columns = ("order", "tau", "tau of Nakagawa", "sentences in order", "distance (tokens)")
-    rows = []
-    for name in (UNORDERED, PREDICTED):
-        of = found[name]
-        in_order, distance = f"{of['complete_match']:.1%}", f"{of['distance']:.2f}"
-        rows.append((name, tau(of["tau"]), tau(of["tau_nakagawa"]), in_order, distance))
+    forms = {"tau": tau, "tau_nakagawa": tau, "complete_match": "{:.1%}".format, "distance": "{:.2f}".format}
+    rows = tuple(
+        (name, *(form(found[name][key]) for key, form in forms.items())) for name in (UNORDERED, PREDICTED)
+    )
     case = Case(**found["nearest"])
     note = (
         f"A quick preorderer goes {found['share_of_the_way']:.0%} of the way to the order of the links.\n"
@@ -123,7 +133,7 @@ def pair_tables(found: Mapping[str, Any]) -> list[Table]:
     )
     heads = ("word", "linked", UNORDERED, PREDICTED)
     return [
-        Table(caption, columns, tuple(rows), note),
+        Table(caption, columns, rows, note),
         Table("Where most distance is left (mean tokens from the gold position)", heads, words),
     ]
 
@@ -185,3 +195,100 @@ def translation_tables(found: Mapping[str, Mapping[str, Any]]) -> list[Table]:
         Table("Order headroom, with 95 % intervals", columns, tuple(rows), note),
         Table("What is left: words a sentence", heads, left),
     ]
+
+
+def reorder_translations(
+    hypotheses: Sequence[str], references: Sequence[Sequence[str]]
+) -> tuple[list[str], list[str]]:
+    """Return each hypothesis in its best order, and in its best BTG order. O(m³) for m words.
+
+    Of several references the one with most matching words counts.
+    """
+    best, best_btg = [], []
+    for hypothesis, *others in zip(hypotheses, *references, strict=True):
+        words = hypothesis.split()
+        matches = max((match(words, other.split()) for other in others), key=lambda found: (found >= 0).sum())
+        for lines, order in ((best, best_order(matches)), (best_btg, best_btg_order(matches))):
+            lines.append(" ".join(words[index] for index in order))
+    return best, best_btg
+
+
+def match(hypothesis: Sequence[str], reference: Sequence[str]) -> np.ndarray:
+    """Return for each word of a hypothesis the index of its partner in the reference, or -1.
+
+    There are as many pairs of equal words as there can be. Pairs in the longest common context are
+    chosen first, then those that cross the fewest chosen ones.
+    """
+    numbers: dict[str, int] = {}
+    encoded = [
+        np.array([numbers.setdefault(word, len(numbers)) for word in words], np.int64)
+        for words in (hypothesis, reference)
+    ]
+    return _match(*encoded)
+
+
+def best_order(matches: np.ndarray) -> np.ndarray:
+    """Return the indices of a hypothesis's words in their best order, given what :func:`match` returns.
+
+    A word without a partner stays behind the word that precedes it; before all at the beginning.
+    """
+    return np.argsort(_ranks(matches), kind="stable")
+
+
+def best_btg_order(matches: np.ndarray) -> np.ndarray:
+    """Return the indices in the order of a BTG tree with most pairs of partners in the right order."""
+    ranks = _ranks(matches)
+    heads = np.flatnonzero((matches >= 0) | (np.arange(len(matches)) == 0))
+    if not 2 <= len(heads) <= LONGEST:
+        return np.arange(len(matches))
+    of_heads = ranks[heads]
+    gains = np.triu(np.sign(of_heads[None, :] - of_heads[:, None]), 1).astype(np.float32)
+    sums = np.pad(gains.cumsum(0).cumsum(1), ((1, 0), (1, 0)))
+    parts = np.zeros((1, PARTS, 2, *sums.shape), np.float32)
+    for label, sign in ((STRAIGHT, 1), (INVERTED, -1)):
+        parts[0, FIRST, label] = sign * (sums - np.diag(sums))
+        parts[0, SECOND, label] = sign * sums
+        parts[0, WHOLE, label] = -sign * sums
+    positions = np.empty((1, len(heads)), np.int32)
+    all_positions(best_trees(parts), positions)
+    units = np.split(np.arange(len(matches)), heads[1:])
+    return np.concatenate([units[index] for index in np.argsort(positions[0])])
+
+
+def _ranks(matches: np.ndarray) -> np.ndarray:
+    """Return the index of each word's partner, or of the partner of the word before; -1 before all."""
+    last = np.maximum.accumulate(np.where(matches >= 0, np.arange(len(matches)), -1))
+    return np.where(last >= 0, matches[last], -1)
+
+
+@entry_point
+def _match(hypothesis: np.ndarray, reference: np.ndarray) -> np.ndarray:
+    m, n = len(hypothesis), len(reference)
+    context = np.zeros((m + 2, n + 2), np.int64)  # [i + 1, j + 1]: of the pair i, j; 0: other words
+    for i in range(m):
+        for j in range(n):
+            if hypothesis[i] == reference[j]:
+                context[i + 1, j + 1] = context[i, j] + 1
+    for i in range(m, 0, -1):  # a run of pairs has the length that it has at its end
+        for j in range(n, 0, -1):
+            if context[i, j] > 0 and context[i + 1, j + 1] > context[i, j]:
+                context[i, j] = context[i + 1, j + 1]
+    crossings = np.zeros((m, n), np.int64)
+    partners = np.full(m, -1)
+    while True:
+        chosen, best = (-1, -1), (0, 0, 0)
+        for i in range(m):
+            for j in range(n):
+                if context[i + 1, j + 1] > 0:
+                    value = (context[i + 1, j + 1], -crossings[i, j], -abs(i * n - j * m))
+                    if chosen[0] < 0 or value > best:
+                        chosen, best = (i, j), value
+        if chosen[0] < 0:
+            return partners
+        row, column = chosen
+        partners[row] = column
+        context[row + 1, :] = 0
+        context[:, column + 1] = 0
+        for i in range(m):
+            for j in range(n):
+                crossings[i, j] += (i < row) == (j > column)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence, Sized
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from preorder.alignment.gold import target_groups
@@ -85,7 +85,16 @@ def read_evaluation_data(paths: EvaluationFiles, options: MetricOptions, seed: i
     systems = {name: [next(columns) for _ in runs] for name, runs in paths.systems.items()}
     source = next(columns) if paths.source is not None else []
     orders = {name: next(columns) for name in named}
-    lengths = _lengths([(paths.source, source)] * bool(source) + [(named[k], orders[k]) for k in named])
+    given = [(paths.source, source)] * bool(source) + [(named[name], orders[name]) for name in named]
+    (first, rows), *others = given or [("", [])]
+    lengths = list(map(len, rows))
+
+    def check(expected: int, order: Permutation) -> None:
+        if len(order) != expected:
+            raise DataError(f"positions of {len(order)} tokens, {files.display_name(first)} has {expected}")
+
+    for path, found in others:
+        list(files.map_parallel(check, path, (first, lengths), (path, found)))
     groups: list[TargetGroups | None] = []
     alignments: list[Alignment] = []
     if paths.alignment is not None:
@@ -93,17 +102,3 @@ def read_evaluation_data(paths: EvaluationFiles, options: MetricOptions, seed: i
         pairs = (paths.alignment, alignments), (paths.alignment, lengths)
         groups = list(files.map_parallel(target_groups, paths.alignment, *pairs))
     return EvaluationData(references, systems, source, alignments, groups, orders, options, seed)
-
-
-def _lengths(given: Sequence[tuple[str, Sequence[Sized]]]) -> list[int]:
-    """Return the number of tokens of each source sentence, on which the source and all orders must agree."""
-    if not given:
-        return []
-    (first, rows), *others = given
-    lengths = list(map(len, rows))
-    for path, orders in others:
-        for number, (expected, order) in enumerate(zip(lengths, orders, strict=True), 1):
-            if len(order) != expected:
-                reason = f"positions of {len(order)} tokens, {files.display_name(first)} has {expected}"
-                raise DataError(reason, files.display_name(path), number)
-    return lengths

@@ -100,15 +100,14 @@ def write_gallery(gallery: Gallery, page_title: str, path: str) -> None:
     if path.endswith(TEXT):
         write_lines(path, gallery.lines())
     elif path.endswith(PAGE):
-        from preorder.analysis.report.page import page  # which draws sentences
+        from preorder.analysis.report import page  # which draws sentences
 
         write_lines(path, [page(page_title, gallery=gallery)])
-    elif gallery.is_single:
-        view = gallery.sentences[0].view
-        write_picture(partial(draw_sentence, view), sentence_title(view), path)
     else:
-        drawn = [(one.title, one.view) for one in gallery.drawn]
+        drawn = [(None if gallery.is_single else one.title, one.view) for one in gallery.drawn]
         title = f"{len(drawn)} sentences before and after preordering"
+        if gallery.is_single:
+            title = sentence_title(drawn[0][1])
         write_picture(partial(draw_sentences, drawn), title, path)
 
 

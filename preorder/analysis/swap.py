@@ -1,9 +1,8 @@
 """Orders that swap some words of a sentence (Chen et al. 2019, section 6.5).
 
-Of n words, p per cent are swapped: the whole number nearest to p n / 100. They are drawn at random and moved
-in a random cycle, so that each of them gets another position; all others stay. One word alone cannot be
-swapped: a share of at least one word swaps two, a smaller one none. So 0 % is the sentence itself, and at
-100 % every word of two or more moves. A larger percentage swaps the words that a smaller one swaps, and more.
+Of n words, the whole number nearest to p n / 100 are drawn at random and moved in a random cycle, so that
+each gets another position; all others stay. One word alone cannot be swapped: a share of at least one word
+swaps two, a smaller one none. A larger percentage swaps the words that a smaller one swaps, and more.
 """
 
 from __future__ import annotations

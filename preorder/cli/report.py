@@ -13,7 +13,7 @@ from preorder.io import files
 from preorder.progress import progress
 
 if TYPE_CHECKING:
-    from preorder.analysis.report.run import Run
+    from preorder.analysis.report import Run
 
 EXAMPLES = """\
   preorder report runs/svo-sov-tiny
@@ -35,8 +35,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> None:
-    from preorder.analysis.report.page import page
-    from preorder.analysis.report.run import find_manifests, read_manifest, report_run
+    from preorder.analysis.report import find_manifests, page, read_manifest, report_run
 
     paths = [path for folder in arguments.folders for path in find_manifests(folder)]
     manifests = [read_manifest(path, arguments.also) for path in paths]

@@ -81,11 +81,6 @@ class Resampled:
         """The mean over the runs."""
         return float(self.values.mean())
 
-    @property
-    def interval(self) -> tuple[float, float]:
-        """The bounds of 95 % of the resamples; resamples without a score (NaN) do not count."""
-        return interval(self.scores)
-
 
 Comparisons = dict[str, Comparison]  # by score
 
@@ -162,7 +157,7 @@ def score_systems(
         {name: _means(measured, name) for name in samples},
         {part.metric.name: part.metric.signature for part in measured},
         {name: {key: _runs(one.values) for key, one in found.items()} for name, found in samples.items()},
-        {name: {key: one.interval for key, one in found.items()} for name, found in samples.items()},
+        {name: {key: interval(one.scores) for key, one in found.items()} for name, found in samples.items()},
         {name: others[baseline] for name, others in pairwise.items() if baseline in others},
         pairwise,
         {score.name: _best(score, samples, pairwise) for score in scores},

@@ -109,8 +109,7 @@ def bleu_precisions(totals: np.ndarray) -> np.ndarray:
 def bleu_brevity_penalty(totals: np.ndarray) -> np.ndarray:
     """Return exp(1 - reference's length / hypothesis's) where the hypothesis is shorter, else 1."""
     length, reference = totals[..., 0], totals[..., 1]
-    ratio = np.divide(reference, length, out=np.full(length.shape, np.inf), where=length > 0)
-    return np.where(length < reference, np.exp(1 - ratio), 1.0)
+    return np.exp(np.minimum(0, 1 - reference / np.maximum(length, 1e-9)))
 
 
 def bleu(totals: np.ndarray) -> np.ndarray:

@@ -24,7 +24,7 @@ from dataclasses import dataclass
 from logging.handlers import BufferingHandler
 from tempfile import TemporaryDirectory
 from types import ModuleType
-from typing import Any, NamedTuple
+from typing import Any
 
 from preorder.errors import DataError, PreorderError, UsageError, require
 from preorder.progress import LOGGER
@@ -43,6 +43,9 @@ TIMEOUT = 10.0  # seconds for a first answer of a cluster
 Facts = Callable[[], dict[str, Any]]
 """Returns what has to be the same on all machines, by name; it can be pickled."""
 
+Outcome = tuple[Report | None, Exception | None, list[logging.LogRecord]]
+"""What came of a shard: a report, or an error that ends the run; and warnings."""
+
 
 @dataclass(frozen=True, slots=True)
 class RayOptions:
@@ -60,14 +63,6 @@ class RayOptions:
         return {"CPU": self.cpus} | ({"GPU": self.gpus} if self.gpus else {})
 
 
-class Outcome(NamedTuple):
-    """What came of a shard: a report, or an error that ends the run; and warnings."""
-
-    report: Report | None
-    error: Exception | None
-    logged: Sequence[logging.LogRecord]
-
-
 def on_ray(
     options: RayOptions, facts: Facts, work: Work, shards: Iterable[Shard], _: Tick
 ) -> Iterator[tuple[Shard, Report]]:
@@ -78,10 +73,8 @@ def on_ray(
     package = pickle.dumps((os.getcwd(), LOGGER.level, work, facts, facts()))
     with connected(options.address, len(package)) as ray:
         run = _Run(ray, options, ray.put(package), shards)
-        try:
+        with contextlib.closing(run):
             yield from run.results()
-        finally:
-            run.end()
 
 
 @dataclass(eq=False, slots=True)
@@ -112,7 +105,7 @@ class _Run:
             for answers in self._ray.wait([*self._given], timeout=LOOK)[0]:
                 yield from self._take(answers)
 
-    def end(self) -> None:
+    def close(self) -> None:
         """Stop all tasks."""
         left = {answers.completed(): answers for answers in self._given}
         until = time.monotonic() + 5 * LOOK
@@ -169,14 +162,15 @@ class _Run:
             job.has_begun = True
             return
         del self._given[answers]
-        for record in outcome.logged:
+        report, error, records = outcome
+        for record in records:
             once = getattr(record, "once", None)
             if once is None or once not in self._logged:
                 LOGGER.handle(record)
             self._logged.add(once)
-        if outcome.error is not None:
-            raise outcome.error
-        yield job.shard, outcome.report
+        if error is not None:
+            raise error
+        yield job.shard, report
 
 
 def _do(package: Sequence[Any], shard: Shard) -> Iterator[Outcome | None]:
@@ -191,7 +185,7 @@ def _do(package: Sequence[Any], shard: Shard) -> Iterator[Outcome | None]:
         raised = UsageError(str(error))
     except (OSError, MemoryError) as error:
         raised = error
-    yield Outcome(report, raised, _WARNINGS.buffer)
+    yield report, raised, _WARNINGS.buffer
 
 
 @functools.cache
@@ -234,13 +228,10 @@ def load_ray() -> ModuleType:
 def connected(address: str | None, size: int) -> Iterator[ModuleType]:
     """Give Ray, connected to a cluster; afterwards it is as it was.
 
-    Without an address it is the cluster that this process is connected to, or else a Ray of this machine that
-    sends no statistics, takes work from this process alone, ends with it, and has room for ``size`` bytes.
+    Without an address it is a Ray of this machine that sends no statistics, takes work from this process
+    alone, ends with it, and has room for ``size`` bytes.
     """
     ray = load_ray()
-    if address is None and ray.is_initialized():
-        yield ray
-        return
     with contextlib.ExitStack() as stack:
         logger = logging.getLogger("ray")  # what goes wrong comes as an exception
         stack.callback(logger.setLevel, logger.level)

@@ -5,7 +5,7 @@ import random
 
 import pytest
 
-from preorder.analysis.report import run
+from preorder.analysis import report
 from preorder.analysis.results import parse_curves
 from preorder.annotate.classes import WordClasses
 from preorder.data import Sentence, formats
@@ -99,7 +99,7 @@ def parse_classes(text, folder):
 def read_manifest(text, folder):
     path = folder / "report.json"
     path.write_text(text)
-    found = run.read_manifest(path).files
+    found = report.read_manifest(path).files
     for name in (found.source, *found.references):
         with pytest.raises(DataError):
             list(files.read_lines(name))

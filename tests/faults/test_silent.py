@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from preorder.analysis.report.run import read_manifest as read
+from preorder.analysis.report import read_manifest as read
 from preorder.cli import main
 from preorder.data.formats import parse_source
 from preorder.errors import DataError

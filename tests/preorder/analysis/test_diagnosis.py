@@ -9,30 +9,24 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sacrebleu.metrics import BLEU
 
-from preorder.analysis.diagnosis import diagnose_pair, diagnose_translations
-from preorder.analysis.headroom import best_btg_order, best_order, match, reorder_translations
+from preorder.analysis.diagnosis import (
+    best_btg_order,
+    best_order,
+    diagnose_pair,
+    diagnose_translations,
+    match,
+    reorder_translations,
+)
 from preorder.data import Alignment, Permutation
 from preorder.metrics import MetricOptions
+from tests.support.brute_force import order, trees
 
 WORDS = st.lists(st.sampled_from("abcd"), max_size=7)
 OPTIONS = MetricOptions(tokenize="none")
 
 
-def btg_orders(n):
-    """All orders of n tokens that a BTG tree gives."""
-    if n == 1:
-        return {(0,)}
-    found = set()
-    for k in range(1, n):
-        for left in btg_orders(k):
-            for right in btg_orders(n - k):
-                moved = tuple(index + k for index in right)
-                found |= {left + moved, moved + left}
-    return found
-
-
-def agreement(order, ranks):
-    return sum(np.sign(ranks[j] - ranks[i]) for i, j in combinations(order, 2))
+def agreement(indices, ranks):
+    return sum(np.sign(ranks[j] - ranks[i]) for i, j in combinations(indices, 2))
 
 
 @given(WORDS, WORDS)
@@ -69,11 +63,11 @@ def test_words_without_a_partner_stay_behind_the_word_before():
 
 @pytest.mark.parametrize("n", [2, 3, 4, 5])
 def test_the_best_btg_order_is_that_of_all_btg_orders(n):
-    orders = btg_orders(n)
+    orders = {order(tree, 0, n) for tree in trees(0, n)}
     for ranks in permutations(range(n)):
         found = tuple(best_btg_order(np.array(ranks)).tolist())
         assert found in orders
-        assert agreement(found, ranks) == max(agreement(order, ranks) for order in orders)
+        assert agreement(found, ranks) == max(agreement(one, ranks) for one in orders)
 
 
 @settings(max_examples=30)

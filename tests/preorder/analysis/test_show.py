@@ -16,6 +16,8 @@ from preorder.data import Alignment, BinaryTree, Permutation
 from preorder.data.formats import parse_alignment
 from preorder.errors import DataError
 
+pytest.importorskip("matplotlib")
+
 WORDS = tuple("I like the pen".split())
 TARGET = tuple("私 は ペン が 好き だ".split())
 ORDER = Permutation((0, 3, 1, 2))
@@ -33,12 +35,6 @@ def test_crossings(links):
     assert crossings(links) == crossings(sorted(links)) == expected
 
 
-@pytest.fixture
-def draw():
-    pytest.importorskip("matplotlib")
-    return draw_sentence
-
-
 def svg(view):
     return svg_element(partial(draw_sentence, view), sentence_title(view))
 
@@ -48,8 +44,8 @@ def links_of(axes):
     return [(*patch.get_path().vertices[[0, -1]], patch.get_linestyle()) for patch in axes.patches]
 
 
-def test_picture_has_everything_once(draw):
-    figure = draw(VIEW)
+def test_picture_has_everything_once():
+    figure = draw_sentence(VIEW)
     (axes,) = figure.axes
     links = links_of(axes)
     assert len(links) == 2 * 4
@@ -70,8 +66,8 @@ def test_picture_has_everything_once(draw):
     assert all(0 <= x <= width and 0 <= y <= height for x, y in points)
 
 
-def test_links_join_their_words(draw):
-    (axes,) = draw(SentenceView(WORDS, ORDER, None, TARGET, LINKS)).axes
+def test_links_join_their_words():
+    (axes,) = draw_sentence(SentenceView(WORDS, ORDER, None, TARGET, LINKS)).axes
     links = links_of(axes)
     words = [(text.get_text(), *text.get_position()) for text in axes.texts]
     for panel in (links[:4], links[4:]):
@@ -81,7 +77,7 @@ def test_links_join_their_words(draw):
     assert links[1][0][0] < links[5][0][0]  # like moves right
 
 
-def test_svg_is_well_formed_and_escaped(draw):
+def test_svg_is_well_formed_and_escaped():
     words = ("<script>", "&", '"', "\x1b[0m", "$b$")
     text = svg(SentenceView(words, Permutation((2, 1, 0, 3, 4))))
     root = ElementTree.fromstring(text)
@@ -102,7 +98,7 @@ def test_svg_is_well_formed_and_escaped(draw):
     ],
     ids=["empty", "one word", "long"],
 )
-def test_odd_sentences(draw, view):
+def test_odd_sentences(view):
     assert ElementTree.fromstring(svg(view)).get("viewBox")
     lines = list(text_lines(view))
     assert lines[0].split()[1:] == list(view.words)

@@ -12,12 +12,14 @@ from preorder.metrics.orders import Preordering
 from preorder.metrics.scoring import (
     METRIC_CLASSES,
     RESAMPLES,
+    SystemStatistics,
     bootstrap_p_value,
     compare,
     draw_runs,
     interval,
     measure,
     measure_translations,
+    resample,
     resampled,
     resampled_totals,
     run_weight_scale,
@@ -124,19 +126,15 @@ def scored(request, texts):
     return metric, *map(metric.statistics, systems)
 
 
-def resample(score, systems, seed=1, resamples=RESAMPLES):
-    """Resample systems, each the statistics of some runs."""
-    statistics = [np.stack(runs) for runs in systems]
-    totals = resampled_totals(statistics, seed, resamples)
-    return [
-        resampled(score, rows, sums, draw_runs(len(rows), seed, str(index), resamples))
-        for index, (rows, sums) in enumerate(zip(statistics, totals, strict=True))
-    ]
+def samples(metric, *systems, seed=1, resamples=RESAMPLES):
+    """Resample systems, each the statistics of one run, by the metric's main score."""
+    named = {str(index): rows[None] for index, rows in enumerate(systems)}
+    found = resample([SystemStatistics(metric, named)], seed, resamples)
+    return [found[name][metric.scores[0].name] for name in named]
 
 
-def compared(metric, system, baseline, seed=1, resamples=1000):
-    score = metric.scores[0]
-    return compare(score, *resample(score, [[system], [baseline]], seed, resamples))
+def compared(metric, system, baseline, resamples=RESAMPLES):
+    return compare(metric.scores[0], *samples(metric, system, baseline, resamples=resamples))
 
 
 def test_no_difference_is_never_significant(scored):
@@ -163,11 +161,11 @@ def test_resamples_are_the_same_sentences_for_all_systems(texts):
     reference, system, *_ = texts
     metric = METRIC_CLASSES["ribes"]([reference])
     rows = metric.statistics(system)
-    first, again, other = (resample(metric.scores[0], [[rows]], seed, 20)[0].scores for seed in (1, 1, 2))
+    first, again, other = (samples(metric, rows, seed=seed, resamples=20)[0].scores for seed in (1, 1, 2))
     assert np.array_equal(first, again)
     assert not np.array_equal(first, other)
     better = rows + np.array([0.125, 0])  # each sentence by the same amount
-    ours, theirs = resample(metric.scores[0], [[better], [rows]], seed=5)
+    ours, theirs = samples(metric, better, rows, seed=5)
     assert ours.scores - theirs.scores == pytest.approx(np.full(len(ours.scores), 0.125))
 
 
@@ -178,7 +176,7 @@ def test_equals_sacrebleus_own_bootstrap_within_sampling_error(texts):
     test = SacrebleuPairedTest(named, metrics, None, test_type="bs", n_samples=resamples)
     own = test()[1]["BLEU"][1]
     metric = METRIC_CLASSES["bleu"]([reference])
-    found = compared(metric, metric.statistics(another), metric.statistics(one), 1, resamples)
+    found = compared(metric, metric.statistics(another), metric.statistics(one), resamples)
     assert 0.01 < own.p_value < 0.5  # otherwise there is nothing to compare
     assert found.p_value == pytest.approx(own.p_value, abs=4 * (2 * own.p_value / resamples) ** 0.5)
 
@@ -187,9 +185,9 @@ def test_large_corpora_are_resampled_block_by_block(monkeypatch, texts):
     reference, system, *_ = texts
     metric = METRIC_CLASSES["ter"]([reference])
     rows = metric.statistics(system)
-    whole = resample(metric.scores[0], [[rows]], resamples=7)[0].scores
+    whole = samples(metric, rows, resamples=7)[0].scores
     monkeypatch.setattr("preorder.metrics.scoring.MAX_DRAWN", 2 * len(rows))
-    assert np.array_equal(whole, resample(metric.scores[0], [[rows]], resamples=7)[0].scores)
+    assert np.array_equal(whole, samples(metric, rows, resamples=7)[0].scores)
 
 
 @pytest.mark.parametrize(

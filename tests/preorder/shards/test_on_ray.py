@@ -18,7 +18,6 @@ import pytest
 if find_spec("ray") is None:
     pytest.skip("Ray is not installed: pip install -e '.[ray]'", allow_module_level=True)
 
-
 from preorder.cli import main
 from preorder.errors import UsageError
 from preorder.shards import ShardsError, run_shards
@@ -55,20 +54,13 @@ def cluster():
 def do(cluster, tmp_path, monkeypatch):
     """Give a function that does shards of these names."""
     monkeypatch.setattr(engine, "LOOK", 0.2)
+    monkeypatch.setattr(engine, "connected", lambda *_: contextlib.nullcontext(ray))
 
     def do(*names, facts=ray_work.same, **options):
         on_ray = partial(engine.on_ray, RayOptions(**options), facts)
         run_shards(ray_work.shards(tmp_path, *names), ray_work.work, on_ray, lambda shard: False)
 
     return do
-
-
-def written(folder):
-    return {path.name for path in folder.iterdir() if "." not in path.name}
-
-
-def begun(folder, name=""):
-    return [*folder.glob(f"{name}*.begun-*")]
 
 
 def test_dead_workers_and_bad_shards(do, tmp_path, caplog, capfd):
@@ -78,9 +70,9 @@ def test_dead_workers_and_bad_shards(do, tmp_path, caplog, capfd):
         pytest.raises(ShardsError, match=r"^2 of 10 shards failed; the others are there$"),
     ):
         do(*names, tries=2)
-    assert written(tmp_path) == {*names} - {"dies", "bad"}
-    times = {name: len(begun(tmp_path, name)) for name in ("dies", "once-a", "once-b", "bad", "1")}
-    assert times == {"dies": 2, "once-a": 2, "once-b": 2, "bad": 1, "1": 1}
+    assert {path.name for path in tmp_path.iterdir() if "." not in path.name} == {*names} - {"dies", "bad"}
+    begun = {name: len([*tmp_path.glob(f"{name}*.begun-*")]) for name in names[:4]}
+    assert begun == {"dies": 2, "1": 1, "once-a": 2, "bad": 1}
     assert sum("a worker has died" in message for message in caplog.messages) == 4
     assert caplog.messages.count("this takes a while") == 1
     assert sum("is odd" in message for message in caplog.messages) == 1
@@ -118,9 +110,8 @@ def test_machines_that_differ(do, facts, reason):
         ({"gpus": 0.5, "address": "there", "patience": 0.5}, "no worker on Ray for 0.5 seconds"),
     ],
 )
-def test_no_room(do, monkeypatch, options, reason):
+def test_no_room(do, options, reason):
     """No machine is large enough: on a cluster, one may come yet."""
-    monkeypatch.setattr(engine, "connected", lambda *_: contextlib.nullcontext(ray))
     with pytest.raises(UsageError, match=f"^{reason}.*; the largest machine has 1 CPU.*, and "):
         do("1", **options)
 
@@ -160,7 +151,6 @@ def test_a_command_on_the_cluster(cluster, tmp_path, monkeypatch):
         assert (tmp_path / "out" / name).read_bytes() == (tmp_path / "alone" / name).read_bytes()
 
 
-@pytest.mark.slow
 def test_a_ray_of_our_own(tmp_path, monkeypatch):
     """It is started and stopped, leaves nothing behind, and writes what one process writes."""
     monkeypatch.chdir(tmp_path)

@@ -1,4 +1,4 @@
-"""``preorder report``: the page as text, and in a browser."""
+"""``preorder report``: what its manifest may say, the page as text, and in a browser."""
 
 import html
 import io
@@ -9,11 +9,59 @@ import sys
 
 import pytest
 
+from preorder.analysis.report import read_manifest
 from preorder.cli import main
+from preorder.errors import DataError
+from preorder.metrics import MetricOptions
 from tests.support.browser import started
 from tests.support.texts import content, write
 
 pytest.importorskip("matplotlib")
+
+LEAST = {
+    "title": "A run",
+    "source": "test.en",
+    "references": ["test.ja"],
+    "systems": {"base": {"runs": ["a"]}},
+}
+
+
+def manifest(folder, **changes):
+    path = folder / "report.json"
+    path.write_text(json.dumps(LEAST | changes))
+    return path
+
+
+def test_everything(tmp_path):
+    systems = {"one": {"runs": ["a", "/b"], "positions": "p"}, "two": {"runs": ["c"]}}
+    options = {"tokenize": "none", "words": "intl", "case_sensitive": True, "alignment": "links"}
+    found = read_manifest(manifest(tmp_path, systems=systems, robustness="r/curves", **options), ["/b"])
+    assert found.options == MetricOptions("none", True, "intl")
+    assert found.robustness == str(tmp_path / "r/curves")
+    assert found.files.systems == {"one": [str(tmp_path / "a"), "/b"], "two": [str(tmp_path / "c")]}
+    assert found.files.positions == {"one": str(tmp_path / "p")}
+    assert found.files.alignment == str(tmp_path / "links")
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"title": None}, "report.title: not a text"),
+        ({"references": []}, "report.references: not a list of texts"),
+        ({"references": [1]}, "report.references: not a list of texts"),
+        ({"systems": {}}, "report.systems: not an object"),
+        ({"systems": {"a": "b"}}, "report.systems.a: not an object"),
+        ({"systems": {"a": {"runs": ["b"], "order": 1}}}, "report.systems.a: unknown field 'order'"),
+        ({"titel": "A"}, "report: unknown field 'titel', only title"),
+        ({"tokenize": "moses"}, "report.tokenize: 'moses' is none of 13a"),
+        ({"case_sensitive": 1}, "report.case_sensitive: neither true nor false"),
+    ],
+)
+def test_mistakes(tmp_path, changes, message):
+    with pytest.raises(DataError, match=message) as caught:
+        read_manifest(manifest(tmp_path, **changes))
+    assert caught.value.file == str(tmp_path / "report.json")
+
 
 HOSTILE = "<script>document.title='caught'</script> & \"quotes\""
 SOURCE = ["a b c d", "a b c d e f g", f"a b {HOSTILE}"] * 4
@@ -43,16 +91,9 @@ def folder(tmp_path_factory):
     systems["ours<b>"]["runs"].append("hyp1.again")
     for percent in (0, 50):
         write(folder / f"swapped.{percent}", *SYSTEMS["base"])
-    manifest = {
-        "title": f"Run {HOSTILE}",
-        "source": "test.src",
-        "references": ["test.ref"],
-        "alignment": "align",
-        "tokenize": "none",
-        "systems": systems,
-        "robustness": "robustness.json",
-    }
-    (folder / "report.json").write_text(json.dumps(manifest))
+    texts = {"source": "test.src", "references": ["test.ref"], "alignment": "align", "tokenize": "none"}
+    title = f"Run {HOSTILE}"
+    manifest(folder, title=title, systems=systems, robustness="robustness.json", **texts)
     return folder
 
 
@@ -110,44 +151,31 @@ def test_page(page, tmp_path):
     assert (tmp_path / "again.html").read_bytes() == page.read_bytes()
 
 
-def test_json(page, capsys):
-    page.unlink()
-    assert main(["report", str(page.parent), "--json"]) == 0
-    found = json.loads(capsys.readouterr().out)
-    assert not page.exists()  # not asked for
-    (run,) = found["runs"]
+def test_json(page, tmp_path, capsys):
+    """Scores are those of ``preorder score``; sentences are drawn by the seed, in each order the same."""
+    folder = shutil.copytree(page.parent, tmp_path, dirs_exist_ok=True)
+    (folder / "report.html").unlink()
+    write(folder / "same", *(" ".join(map(str, range(len(text.split())))) for text in SOURCE))
+    given = json.loads((folder / "report.json").read_text())
+    given["systems"]["third"]["positions"] = "same"
+    manifest(folder, **given)
+    assert main(["report", str(folder), "--json"]) == 0
+    (run,) = json.loads(capsys.readouterr().out)["runs"]
+    assert not (folder / "report.html").exists()  # not asked for
     chapters = {chapter["heading"]: chapter["content"] for chapter in run["chapters"]}
     assert run["sentences"] == 12
     assert chapters["By length"]["kind"] == "length"
     same = chapters["Swapped words"]["measures"]["bleu"]["base"]
     assert same[0] == same[1]
-    files = ["--ref", str(page.parent / "test.ref"), "--hyp", f"base={page.parent}/hyp0"]
+    files = ["--ref", str(folder / "test.ref"), "--hyp", f"base={folder}/hyp0"]
     assert main(["score", *files, "--tokenize", "none", "--json"]) == 0
     score = json.loads(capsys.readouterr().out)["systems"]["base"]["bleu"]
     name, bleu, *_ = run["scores"]["rows"][0]
     assert (name, bleu.startswith(f"{score:.2f}")) == ("base", True)
-    assert main(["report", str(page.parent)]) == 0
-
-
-def test_galleries(page, tmp_path, capsys):
-    """The sentences are drawn by the seed, the same in each order; tau is that of ``preorder score``."""
-    shutil.copytree(page.parent, tmp_path, dirs_exist_ok=True)
-    manifest = json.loads((tmp_path / "report.json").read_text())
-    lengths = [len(text.split()) for text in SOURCE]
-    write(tmp_path / "same", *(" ".join(map(str, range(n))) for n in lengths))
-    manifest["systems"]["third"]["positions"] = "same"
-    (tmp_path / "report.json").write_text(json.dumps(manifest))
-
-    def galleries(seed):
-        assert main(["report", str(tmp_path), "--json", "--seed", seed]) == 0
-        (run,) = json.loads(capsys.readouterr().out)["runs"]
-        return [found["content"] for found in run["chapters"] if found["content"].get("kind") == "gallery"]
-
-    ours, third = galleries("1")
+    ours, third = (chapters[f"Sentences in the order of {system}"] for system in ("ours<b>", "third"))
     assert ours["chosen"] == "10 of 12 sentences of at most 40 tokens, drawn at random, seed 1"
     chosen = [one["line"] for one in ours["sentences"]]
-    assert chosen == [one["line"] for one in third["sentences"]]
-    assert chosen == sorted(set(chosen))
+    assert chosen == [one["line"] for one in third["sentences"]] == sorted(set(chosen))
     assert len(chosen) == 10
     for mine, same in zip(ours["sentences"], third["sentences"], strict=True):
         assert mine["source"] == SOURCE[mine["line"] - 1].split()
@@ -174,15 +202,13 @@ def test_sentences_that_are_not_drawn(tmp_path, capsys, first, second, drawn):
     names = ("source", "ref", "alignment", "positions")
     for name, texts in zip(names, (*zip(first, second, strict=True), positions), strict=True):
         write(tmp_path / name, *texts)
-    manifest = {"title": "run", "source": "source", "references": ["ref"], "alignment": "alignment"}
-    manifest["systems"] = {"ours": {"runs": ["ref"], "positions": "positions"}}
-    (tmp_path / "report.json").write_text(json.dumps(manifest))
+    systems = {"ours": {"runs": ["ref"], "positions": "positions"}}
+    manifest(tmp_path, source="source", references=["ref"], alignment="alignment", systems=systems)
     assert main(["report", str(tmp_path), "--json", "--quiet"]) == 0
     out, error = capsys.readouterr()
     contents = [chapter["content"] for chapter in json.loads(out)["runs"][0]["chapters"]]
     galleries = [content["sentences"] for content in contents if content.get("kind") == "gallery"]
-    found = [sentence["line"] for gallery in galleries for sentence in gallery]
-    assert found == (drawn or [])
+    assert [sentence["line"] for gallery in galleries for sentence in gallery] == (drawn or [])
     reason = "the reference is not the text that was aligned, so no sentences are drawn"
     where = f"{tmp_path}/alignment:2: link 0-2 is out of range: the target has 2 tokens"
     assert error == ("" if drawn is not None else f"{where}: {reason}\n")

@@ -1,1 +1,0 @@
-"""Runs as one page of HTML that needs nothing else: tables, pictures, examples."""
