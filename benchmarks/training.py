@@ -2,6 +2,9 @@
 
 OpenNMT-py's own trainer works on the same batches with each model in turn: forward, losses,
 backward, the optimizer's step. On a GPU in mixed precision.
+
+MODEL is a file of config/system, with options changed if so wished (exgre,reordering_rank=32), or OpenNMT-py's
+own Transformer of that size: opennmt, or with relative attention, opennmt_relative.
 """
 
 from __future__ import annotations
@@ -40,17 +43,6 @@ FOREIGN: dict[str, dict[str, Any]] = {
 OURS = "preorder_relative"
 DEFAULT = ("opennmt", OURS, "opennmt_relative")
 COLUMNS = ("", "tokens/s", "to the first", "quartiles", "peak memory", "to the first")
-
-EXAMPLES = """\
-examples:
-  python -m benchmarks.training --size small --source train.en --target train.ja
-  python -m benchmarks.training --size small --words 10 plain reordering_encoder exgre refsr
-  python -m benchmarks.training --words 10 plain exgre exgre,reordering_rank=32
-  python -m benchmarks.training --size paper --device cuda --steps 50
-
-MODEL is a file of config/system, with options changed if so wished, or OpenNMT-py's own Transformer
-of that size: opennmt, or with relative attention, opennmt_relative.
-"""
 
 
 @dataclass(frozen=True)
@@ -159,7 +151,7 @@ def _options(arguments: argparse.Namespace, model: str) -> Any:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command; return its exit status."""
-    parser = make_parser(_run, epilog=EXAMPLES)
+    parser = make_parser(_run)
     add_json(parser)
     add = parser.add_argument
     add("models", nargs="*", metavar="MODEL", default=DEFAULT, help=f"(default: {' '.join(DEFAULT)})")

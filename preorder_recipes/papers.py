@@ -36,17 +36,11 @@ The corpora: [enja](../recipes/enja/README.md), 50,000 pairs of 8 words,
 [Multi30k](../recipes/multi30k/README.md), 29,000 of 12, and [KFTT](../recipes/kftt/README.md), 97,000 of 22.
 """.split("\n")
 VARIANTS = "variants"  # the folder of systems that differ from one in config/system in some options
-EXAMPLES = """\
-  python -m preorder_recipes.papers chen2020 --data enja=DIR --run runs/papers --plan
-  python -m preorder_recipes.papers kawara2021 --table II --data enja=DIR --run runs/papers
-  python -m preorder_recipes.papers --no-training --data enja=DIR multi30k=DIR kftt=DIR --run runs/papers \\
-      --out papers.md
-"""
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command; return its exit status."""
-    parser = make_parser(run, epilog=EXAMPLES)
+    parser = make_parser(run)
     add = parser.add_argument
     add("paper", choices=(*PAPERS, ALL), nargs="?", default=ALL, help="(default: %(default)s)")
     add("--table", metavar="NAME", action="append", help="only this one, as II; repeat it for several")
@@ -92,11 +86,13 @@ def train(rows: Sequence[Row], more: Sequence[str], only_plan: bool) -> None:
         hours = f"{trainings * experiment.minutes / 60:.1f} hours of one core"
         name = experiment.folder.name
         print(f"{name}: {trainings} trainings, {hours}: {', '.join(systems)}", file=sys.stderr)
-    for experiment, systems in missing.items() if not only_plan else ():
+    if only_plan:
+        return
+    for experiment, systems in missing.items():
         names = [_written(row) if row.changes else row.system for row in systems.values()]
         line = ["--data", str(experiment.data_folder()), *command_line(experiment, names, more)]
         main_job.run(main_job.build_parser().parse_args(line))
-    for row in rows if not only_plan else ():
+    for row in rows:
         if row.translate and not row.translations():
             _translate(row)
 

@@ -1,7 +1,8 @@
 """From a corpus of your own to translations and a report, in one command.
 
 Makes a data folder of it (python -m preorder_recipes.split), then aligns, learns to preorder, trains a
-baseline and our system, translates, scores and writes the report (python -m preorder_recipes.run).
+baseline and our system, translates, scores and writes the report (python -m preorder_recipes.run). Every
+command is shown, and kept in DIR/commands.sh; what is done already is not done again.
 """
 
 from __future__ import annotations
@@ -16,18 +17,11 @@ from preorder_recipes.pipeline.runner import StepRunner
 from preorder_recipes.split import add_texts, names_of, texts_of, write_split
 
 CORPUS = "corpus"
-EPILOG = """\
-Every command is shown, and kept in DIR/commands.sh; what is done already is not done again.
-
-  python -m preorder_recipes.start --src train.en --tgt train.ja --run runs/mine --open
-  python -m preorder_recipes.start --src news.en.gz --tgt news.de.gz --test-src test.en --test-tgt test.de \\
-      --run runs/news --subwords bpe --device gpu
-"""
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command; return its exit status."""
-    parser = make_parser(start, epilog=EPILOG)
+    parser = make_parser(start)
     add_texts(parser)
     main_job.add_options(parser)
     parser.set_defaults(jobs=2)
