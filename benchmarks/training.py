@@ -3,8 +3,8 @@
 OpenNMT-py's own trainer works on the same batches with each model in turn: forward, losses,
 backward, the optimizer's step. On a GPU in mixed precision.
 
-MODEL is a file of config/system, with options changed if so wished (exgre,reordering_rank=32), or OpenNMT-py's
-own Transformer of that size: opennmt, or with relative attention, opennmt_relative.
+MODEL is a file of config/system, with options changed if so wished (exgre,reordering_rank=32), or the
+Transformer of OpenNMT-py of that size: opennmt, or with relative attention, opennmt_relative.
 """
 
 from __future__ import annotations
