@@ -20,7 +20,7 @@ from preorder_recipes.pipeline.job import Job
 from preorder_recipes.pipeline.prepare import source_steps
 from preorder_recipes.pipeline.runner import StepRunner
 from preorder_recipes.pipeline.steps import Step, StepError
-from preorder_recipes.pipeline.train import config_of, steps_of, train_log, train_step, translate_step
+from preorder_recipes.pipeline.train import config_of, steps_of
 
 RESULTS = "results.json"
 SCORES = "scores/translations.json"
@@ -125,14 +125,15 @@ def _results(job: Job, runner: StepRunner, finished: Finished) -> dict[str, Any]
     words = len((job.folder / job.text("test", job.source)).read_text(encoding="utf-8").split())
     systems = {}
     for system, seeds in finished:
-        logs = [job.folder / train_log(system, seed) for seed in seeds]
-        times = [job.folder / translate_step(job, system, seed).log for seed in seeds]
+        steps = [steps_of(job, system, seed) for seed in seeds]
+        trainings, _, translations = zip(*steps, strict=True)
+        times = [last_number(TRANSLATION, job.folder / step.log) for step in translations]
         order = files.read_json(str(job.folder / job.evaluation(system.order or GOLD)))
         costs = {
             "tau": [(order if system.order else order["monotone"])["tau"]],  # of what the system reads
-            "parameters": [last_number(PARAMETERS, log) for log in logs],
-            "seconds": [runner.stamps.seconds(train_step(system, seed)) for seed in seeds],
-            "words_per_second": [words / max(_LEAST, last_number(TRANSLATION, log)) for log in times],
+            "parameters": [last_number(PARAMETERS, job.folder / step.log) for step in trainings],
+            "seconds": [runner.stamps.seconds(step.name) for step in trainings],
+            "words_per_second": [words / max(_LEAST, time) for time in times],
         }
         systems[system.name] = {metric: found["runs"][system.name][metric] for metric in METRICS}
         for (

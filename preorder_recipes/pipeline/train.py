@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import yaml
@@ -39,22 +40,12 @@ def train(job: Job) -> list[Phase]:
 
 def steps_of(job: Job, system: System, seed: int) -> list[Step]:
     """Return the steps from a system's configuration to its translation."""
-    log = train_log(system, seed)
-    command = ("python", "-m", "preorder_recipes.pipeline.checkpoints", "--log", log)
+    training = _train(job, system, seed)
+    command = ("python", "-m", "preorder_recipes.pipeline.checkpoints", "--log", training.log)
     command += ("--folder", job.system_folder(system.name, seed))
     command += ("--average", str(job.average)) if job.average > 1 else ()
-    best = Step(f"best/{system.name}-seed{seed}", command, (log,), (_model(job, system.name, seed),))
-    return [_train(job, system, seed), best, translate_step(job, system, seed)]
-
-
-def train_step(system: System, seed: int) -> str:
-    """Return the name of the step that trains a system."""
-    return f"train/{system.name}-seed{seed}"
-
-
-def train_log(system: System, seed: int) -> str:
-    """Return the log of a training."""
-    return f"logs/{train_step(system, seed)}.log"
+    best = Step(f"best/{system.name}-seed{seed}", command, (training.log,), training.makes)
+    return [training, best, _translate(job, system, seed)]
 
 
 def _write(job: Job, name: str, config: dict[str, Any]) -> None:
@@ -169,13 +160,13 @@ def _train(job: Job, system: System, seed: int) -> Step:
     reads = [path, *_vocabularies(job), *_subword_model(job)]
     reads += [text for corpus in config["data"].values() for text in corpus.values()]
     reads += [config["train_from"]] if system.begins_from else []
-    folder, log = job.system_folder(system.name, seed), train_log(system, seed)
-    checkpoints = Checkpoints(job.folder / folder, job.folder / log)
     command, made = ("onmt_train", "-config", path), (_model(job, system.name, seed),)  # by the selection
-    return Step(train_step(system, seed), command, tuple(reads), made, checkpoints=checkpoints)
+    step = Step(f"train/{system.name}-seed{seed}", command, tuple(reads), made)
+    folder = job.folder / job.system_folder(system.name, seed)
+    return replace(step, checkpoints=Checkpoints(folder, job.folder / step.log))
 
 
-def translate_step(job: Job, system: System, seed: int) -> Step:
+def _translate(job: Job, system: System, seed: int) -> Step:
     """Return the step that translates the test set; its log ends with the time that it takes."""
     model, source = _model(job, system.name, seed), job.source_of(system, "test")
     out = job.translation(system, seed)
