@@ -8,14 +8,12 @@ import sys
 
 import pytest
 
-import preorder
 from preorder.cli import main
 from preorder.command_line import Parser, execute
-from preorder.errors import UsageError
 from preorder.learning.options import _all
 from preorder.methods.registry import all_options
 from tests.support.running import environment
-from tests.support.texts import content, rows
+from tests.support.texts import content
 
 SOURCE, TARGET, LINKS = "a b c\n" * 20, "x y z\n" * 20, "0-0 1-2 2-1\n" * 20
 
@@ -168,39 +166,6 @@ def test_bounds(command, option, value, capsys):
     assert re.search(f"argument {option}(/--line)?: ", error)
     assert error.count("\n") == 1
     assert len(error) < 250
-
-
-SAID = """
---seed | 4294967296 | 4294967296 is not a whole number from 0 to 4294967295
---minibatch | 100000000000000000000 | 100000000000000000000 is not a whole number from 1 to 1000000
---dropout | 2 | 2.0 is not a number from 0 to 0.99
---hidden | 30000 | 30000 is not a whole number from 1 to 16384
---threads | 0 | 0 is not a whole number from 1 to 1024
---lang | ../x | not the code of a language: '../x'
-"""
-
-
-@pytest.mark.parametrize(("option", "value", "reason"), rows(SAID))
-def test_what_is_said(option, value, reason, capsys):
-    with pytest.raises(SystemExit):
-        main(["train", option, value])
-    assert f"argument {option}: {reason} (see" in capsys.readouterr().err
-
-
-@pytest.mark.parametrize(
-    ("option", "value"),
-    [
-        ("seed", 2**32),
-        ("seed", 1.5),
-        ("dropout", float("nan")),
-        ("iterations", True),
-        ("hidden", "8"),
-        ("learning_rate", 10**400),
-    ],
-)
-def test_bounds_of_the_api(option, value):
-    with pytest.raises(UsageError, match=f"^{option}: .* is not a .*number .*$"):
-        preorder.train(["a b"], ["0-0 1-1"], method="neural-btg", **{option: value})
 
 
 # --- memory ---

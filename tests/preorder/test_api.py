@@ -259,6 +259,12 @@ preorder.nothing | AttributeError | nothing
 preorder.train(ONE, ["0-0"], "rvnn", trees=["(X)"], binarisation="x") | UsageError | ^binarisation: 'x' is
 preorder.train(ONE, ["0-0"], "rvnn", trees=["(X)"], learning_rate=0) | UsageError | ^learning_rate: 0
 preorder.train(ONE, ["0-0"], "neural-btg", ensemble=True) | UsageError | ^ensemble: True is none of
+preorder.train(ONE, ["0-0"], "neural-btg", seed=2**32) | UsageError | ^seed: .* is not a whole number
+preorder.train(ONE, ["0-0"], "neural-btg", seed=1.5) | UsageError | ^seed: .* is not a whole number
+preorder.train(ONE, ["0-0"], "neural-btg", dropout=float("nan")) | UsageError | ^dropout: nan is not a number
+preorder.train(ONE, ["0-0"], "neural-btg", iterations=True) | UsageError | ^iterations: True is not
+preorder.train(ONE, ["0-0"], "neural-btg", hidden="8") | UsageError | ^hidden: .* is not a whole number
+preorder.train(ONE, ["0-0"], "neural-btg", learning_rate=10**400) | UsageError | ^learning_rate: .* is not
 preorder.LineModel("/nowhere") | DataError | /nowhere/model.json: cannot be read
 preorder.LineModel("en-ja-demo", format="x") | UsageError | format: 'x' is none
 preorder.LineModel("en-ja-demo", fields=4) | UsageError | fields: 4 is not a
