@@ -9,7 +9,7 @@ pytest.importorskip("onmt", reason="OpenNMT-py is not installed: see the README"
 
 from onmt_preorder.opennmt.repairs.vocabularies import check
 from preorder.errors import DataError
-from tests.support.opennmt import TINY, call, outcome, write_training_task
+from tests.support.opennmt import TINY, call, outcome, start, write_training_task
 from tests.support.running import limited
 from tests.support.texts import content, write
 
@@ -134,6 +134,18 @@ def test_a_full_disk_keeps_the_old_vocabulary(folder, capsys):
     assert status == 2
     assert "cannot be written" in lines[-1]
     assert content(folder) == before
+
+
+def test_samples_that_cannot_be_written(folder):
+    """A process of its own writes them, whose parent would wait for it."""
+    write(folder / "train.src", *[" ".join(f"w{n}￨{n}" for n in range(100))] * 50)
+    write(folder / "train.tgt", *["w1"] * 50)
+    code = "import resource, multiprocessing; resource.setrlimit(resource.RLIMIT_FSIZE, (4096, 4096)); "
+    code += "multiprocessing.set_start_method('forkserver'); from onmt.bin.build_vocab import main; main()"
+    process = start(folder, "python", "-c", code, *BUILD[1:], "-dump_samples")
+    _, errors = process.communicate(timeout=120)
+    assert process.returncode == 2, errors
+    assert errors.endswith("the samples cannot be written: is the disk full?\n")
 
 
 GARBAGE = {
