@@ -45,16 +45,6 @@ class SentenceView:
             return []
         return sorted(self.alignment.links | self.alignment.possible)
 
-    def reordered(self) -> SentenceView:
-        """Return the sentence in the other order, without its tree."""
-        positions = self.permutation.positions
-        alignment = None
-        if self.alignment is not None:
-            both = self.alignment.links, self.alignment.possible
-            alignment = Alignment(*(frozenset((positions[i], j) for i, j in links) for links in both))
-        words = self.permutation.apply(self.words)
-        return SentenceView(words, Permutation.identity(len(words)), None, self.target, alignment)
-
 
 def crossings(links: Iterable[tuple[int, int]]) -> int:
     """Count the pairs of links that cross. O(links²)."""
@@ -63,7 +53,9 @@ def crossings(links: Iterable[tuple[int, int]]) -> int:
 
 def both_crossings(view: SentenceView) -> tuple[int, int] | None:
     """Count the crossing links of the source and of the other order; None: there is no alignment."""
-    return None if view.alignment is None else (crossings(view.links), crossings(view.reordered().links))
+    positions = view.permutation.positions
+    after = crossings((positions[i], j) for i, j in view.links)
+    return None if view.alignment is None else (crossings(view.links), after)
 
 
 BEFORE, AFTER = "as it is written", "preordered"
@@ -117,8 +109,7 @@ SURE, POSSIBLE, NONE = "●", "○", "·"
 
 def text_lines(view: SentenceView) -> Iterator[str]:
     """Yield the sentence in both orders, its tree, and its links as a matrix in both orders."""
-    after = view.reordered()
-    rows = [("source", view.words), ("preordered", after.words)]
+    rows = [("source", view.words), ("preordered", view.permutation.apply(view.words))]
     rows.append(("positions", tuple(map(str, view.permutation.positions))))
     if view.target is not None:
         rows.append(("target", view.target))
@@ -127,12 +118,13 @@ def text_lines(view: SentenceView) -> Iterator[str]:
     if view.tree is not None and view.tree.nodes:
         yield from ("", *_tree(view.words, view.tree))
     if view.links:
-        targets = range(len(view.target))
-        for name, one in zip(panel_names(view), (view, after), strict=True):
-            links = one.alignment
-            marks = dict.fromkeys(links.possible, POSSIBLE) | dict.fromkeys(links.links, SURE)
-            rows = [[marks.get((i, j), NONE) for j in targets] for i in range(len(one.words))]
-            yield from ("", f"{name}; target tokens across", *_matrix(one.words, rows, len(targets)))
+        links, targets = view.alignment, range(len(view.target))
+        marks = dict.fromkeys(links.possible, POSSIBLE) | dict.fromkeys(links.links, SURE)
+        orders = range(len(view.words)), view.permutation.order
+        for name, order in zip(panel_names(view), orders, strict=True):
+            rows = [[marks.get((i, j), NONE) for j in targets] for i in order]
+            words = [view.words[i] for i in order]
+            yield from ("", f"{name}; target tokens across", *_matrix(words, rows, len(targets)))
 
 
 def _tree(words: Sequence[str], tree: BinaryTree) -> Iterator[str]:

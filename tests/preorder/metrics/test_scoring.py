@@ -35,7 +35,7 @@ SCORES = ["bleu", "chrf", "ter", *EDITS, "ribes"]
 @pytest.fixture(scope="module")
 def reference():
     generator = random.Random(0)
-    return [" ".join(generator.choices("abcdefghij", k=generator.randint(5, 12))) for _ in range(300)]
+    return [" ".join(generator.choices("abcdefghij", k=generator.randint(5, 12))) for _ in range(400)]
 
 
 @pytest.fixture(scope="module")
@@ -58,14 +58,11 @@ def test_a_system_scores_the_mean_of_its_runs(scoring):
     for name, found in scoring.systems.items():
         for score in SCORES:
             runs = scoring.runs[name][score]
-            assert found[score] == pytest.approx(runs.mean)
-            assert runs.mean == pytest.approx(np.mean(runs.values))
+            assert found[score] == pytest.approx(runs.mean) == pytest.approx(np.mean(runs.values))
             low, high = scoring.intervals[name][score]
             assert low <= runs.mean <= high
-    assert scoring.runs["base"]["bleu"].deviation == pytest.approx(
-        np.std(scoring.runs["base"]["bleu"].values, ddof=1)
-    )
-    assert scoring.runs["bad"]["bleu"].deviation is None
+            several = len(runs.values) > 1
+            assert runs.deviation == (pytest.approx(np.std(runs.values, ddof=1)) if several else None)
     assert len(scoring.systems["base"]["bleu_precisions"]) == 4
 
 
@@ -111,10 +108,8 @@ def test_best_and_not_significantly_worse(scoring):
 
 
 @pytest.fixture(scope="module")
-def texts():
+def texts(reference):
     """A reference and systems with a tenth, a tenth and a fifth of its words spoilt."""
-    generator = random.Random(0)
-    reference = [" ".join(generator.choices("abcdefghij", k=generator.randint(5, 12))) for _ in range(400)]
     return reference, *(spoilt(reference, share, seed) for seed, share in enumerate((0.1, 0.1, 0.2)))
 
 
