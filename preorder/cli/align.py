@@ -33,6 +33,7 @@ EXAMPLES = """\
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options of ``preorder align``."""
     options.add_source(parser)
     text = "target text, a tokenised sentence a line"
     parser.add_argument("--tgt", metavar="F", required=True, help=text)
@@ -68,6 +69,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> None:
+    """Write the links of each sentence pair, with confidences where samplers vote."""
     hand = [arguments.hand_src, arguments.hand_tgt, arguments.hand_align]
     if any(hand) and not all(hand):
         raise UsageError("--hand-src, --hand-tgt and --hand-align belong together")

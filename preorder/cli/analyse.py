@@ -43,6 +43,7 @@ BREAKDOWNS = {
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
+    """Add a subcommand for each kind of analysis."""
     kinds = parser.add_subparsers(metavar="KIND", required=True)
     kind = _add_kind(kinds, "length", _length, "scores by the length of the source")
     options.add_source(kind, default=None)

@@ -39,6 +39,7 @@ EXAMPLES = """\
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options of ``preorder annotate``."""
     options.add_source(parser)
     source.add_syntax_options(parser, f"{source.STANZA}, or the tags of the trees with --trees F")
     text = "number of word classes to learn from the text, or a file of word<TAB>class lines; the class of "
@@ -69,6 +70,7 @@ class _Job:
 
 
 def run(arguments: argparse.Namespace) -> None:
+    """Write the annotated text, or annotate each shard."""
     given = options.taken(Source, arguments, annot=None)
     shards.check_options(arguments, given)
     if given.pos is None and (given.trees is None or given.trees in TREES):

@@ -59,6 +59,7 @@ EXAMPLES = """\
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options of ``preorder apply``."""
     parser.add_argument("--model", metavar="DIR", required=True, help="model directory of preorder train")
     source.add_layer_options(parser, f"{source.STANZA} if the model was trained so; so for --trees")
     options.add_output(parser)
@@ -72,6 +73,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> None:
+    """Write the order of each sentence, or order each shard."""
     job = options.taken(ApplyJob, arguments, source=options.taken(Source, arguments))
     shards.check_options(arguments, job.source)
     from preorder.compiled import import_without_blas  # numba takes a while to import

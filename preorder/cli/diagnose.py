@@ -40,6 +40,7 @@ best order that a BTG tree allows; and what is then left: words missing, too man
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options of ``preorder diagnose``."""
     options.add_files(
         parser,
         src="source text, a tokenised sentence a line",
@@ -58,6 +59,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> None:
+    """Print how far the languages' orders differ, and what translations could gain."""
     has_pair = arguments.src is not None and (arguments.tgt or arguments.align) is not None
     has_translations = bool(arguments.ref and arguments.hyp)
     some_pair = any(getattr(arguments, name) is not None for name in PAIR)

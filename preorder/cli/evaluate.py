@@ -48,6 +48,7 @@ CLEARLY = 0.1
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options of ``preorder evaluate``."""
     options.add_alignment(parser)
     what = parser.add_mutually_exclusive_group(required=True)
     options.add_orders(what, "{}, a sentence a line", metavar="F")
@@ -58,6 +59,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> None:
+    """Print the scores of an order, or of an alignment."""
     if arguments.gold is None:
         _evaluate_orders(arguments)
     else:

@@ -18,6 +18,7 @@ EXAMPLES = """\
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options of ``preorder gold``."""
     options.add_source(parser)
     options.add_alignment(parser)
     options.add_output(parser)
@@ -26,6 +27,8 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> None:
+    """Write the gold order of each sentence."""
+
     def pair(sentence: Sentence, alignment: Alignment) -> tuple[Sentence, Permutation]:
         return sentence, gold_permutation(alignment, len(sentence), arguments.unaligned, arguments.statistic)
 

@@ -23,6 +23,7 @@ EXAMPLES = """\
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options of ``preorder map``."""
     options.add_alignment(parser, confidences="are kept")
     for side, name in zip(SIDES, ("source", "target"), strict=True):
         texts = f"{name} with the tokens that are aligned", f"the same {name} in other tokens or subwords"
@@ -35,6 +36,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> None:
+    """Write the links of each sentence pair on the new tokens."""
     sides = []
     for side in SIDES:
         paths = [getattr(arguments, name) for name in (side, f"new_{side}")]

@@ -60,6 +60,7 @@ def add_pictures(parser: argparse.ArgumentParser, suffixes: Sequence[str] = PICT
 
 
 def write_pictures(draw: Callable[[], Figure], title: str, paths: Sequence[str]) -> None:
+    """Write a picture to each path, in the format of its suffix."""
     from preorder.analysis.plots import write_picture
 
     for path in paths:
@@ -67,6 +68,7 @@ def write_pictures(draw: Callable[[], Figure], title: str, paths: Sequence[str])
 
 
 def print_tables(tables: Iterable[Table]) -> None:
+    """Print tables on standard output."""
     for table in tables:
         print_table(table.caption, table.columns, table.rows)
         if table.note:

@@ -26,6 +26,7 @@ It names the files of the run (docs/evaluation.md); paths are relative to its fo
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options of ``preorder report``."""
     parser.add_argument("folders", metavar="DIR", nargs="+", help="folder of a run, or of several")
     text = "files, and folders of files, outside of the runs' folders that a report.json may name"
     parser.add_argument("--also", metavar="F|DIR", nargs="+", action="extend", default=[], help=text)
@@ -35,6 +36,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> None:
+    """Write the page of all runs."""
     from preorder.analysis.report import find_manifests, page, read_manifest, report_run
 
     paths = [path for folder in arguments.folders for path in find_manifests(folder)]

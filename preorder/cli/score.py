@@ -35,6 +35,7 @@ text that is tokenised already with --tokenize none. TER and RIBES split text at
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options of ``preorder score``."""
     add_translations(parser)
     text = "mark scores that are significantly better or worse than this system's"
     options.add_files(parser, "NAME", baseline=text)
@@ -50,6 +51,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> None:
+    """Print the scores of each system, and what differs significantly."""
     from preorder.metrics.scoring import check_system
 
     systems = runs_by_name(arguments.hyp)
@@ -141,6 +143,7 @@ def _legend(scoring: Scoring, baseline: str | None) -> Iterator[str]:
 
 
 def add_translations(parser: argparse.ArgumentParser, required: bool = True) -> None:
+    """Add ``--ref`` and ``--hyp``."""
     text = "reference; repeat it for several"
     parser.add_argument("--ref", metavar="F", action="append", required=required, help=text)
     text = "translations of a system; without NAME it is called like the file (with = in it: ./F)"
@@ -149,6 +152,7 @@ def add_translations(parser: argparse.ArgumentParser, required: bool = True) -> 
 
 
 def add_metrics(parser: argparse.ArgumentParser, default: tuple[str, ...]) -> None:
+    """Add ``--metrics``."""
     text = f"metrics, of {', '.join(METRICS)} (default: {','.join(default)})"
     parser.add_argument("--metrics", metavar="M,…", type=_metrics, default=default, help=text)
 
@@ -162,6 +166,7 @@ def _metrics(text: str) -> tuple[str, ...]:
 
 
 def add_metric_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options that :func:`metric_options` reads."""
     options.add_choice(parser, "--tokenize", TOKENIZERS, DEFAULTS.tokenize, "tokenizer of BLEU")
     text = "tokenizer of TER and RIBES, with the same choices (default: %(default)s)"
     metavar = "TOKENIZER"

@@ -39,6 +39,7 @@ EXAMPLE = """\
 
 
 def add_shard_options(parser: argparse.ArgumentParser) -> None:
+    """Add ``--out-dir`` and the options of engines."""
     group = parser.add_argument_group("folders of shards")
     text = "instead of --out: a folder for one output a file of --src (or --annot), under the same name; "
     text += "these are patterns then, in quotes, as 'in/*.en.gz', and --pos and --trees have the same in "

@@ -45,6 +45,7 @@ With several sentences the tree is left out of pictures that have links.
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options of ``preorder show``."""
     source.add_layer_options(parser, f"{source.STANZA}, and so for trees, if the model was trained so")
     what = parser.add_mutually_exclusive_group(required=True)
     options.add_files(what, "DIR", model="model directory: show the orders and trees that it predicts")
@@ -64,6 +65,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> None:
+    """Print the sentences, or write pictures of them."""
     if arguments.model is None:
         options.refuse(arguments, LAYERS, "without --model")
     choice = next((name for name in CHOICES if getattr(arguments, name) is not None), None)

@@ -66,6 +66,7 @@ class Source:
 
 
 def add_layer_options(parser: argparse.ArgumentParser, default_tags: str = "none") -> None:
+    """Add ``--src`` or ``--annot``, and the options of tags and trees."""
     options.add_source(parser)
     text = "instead of --src: annotated source in lader's format, which is words, POS tags and possibly "
     options.add_files(parser, annot=text + "word classes, separated by tabs")
@@ -104,6 +105,7 @@ def _language(text: str) -> str:
 
 
 def read_sentences(source: Source, trees: TreeFile | None = None) -> Iterator[Sentence]:
+    """Yield the sentences of a source with the layers that its files hold."""
     if source.annot is None:
         sentences = parsed_sentences(source, [*map(files.read_lines, plain_files(source))])
     else:

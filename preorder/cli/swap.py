@@ -27,6 +27,7 @@ percentage swaps the same words and more. preorder analyse robustness scores the
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options of ``preorder swap``."""
     options.add_source(parser)
     options.add_files(parser, pos="one POS tag for each token, to be swapped with it")
     parser.add_argument("--out-dir", metavar="DIR", required=True, help="folder for the texts")
@@ -35,6 +36,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> None:
+    """Write the shuffled text of each percentage."""
     from preorder.analysis.swap import swaps
 
     if arguments.pos == STANZA:

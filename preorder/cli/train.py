@@ -50,6 +50,7 @@ EXAMPLES = """\
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options of ``preorder train``."""
     text = "btg: find the best binary tree over the words by the scores of a perceptron; neural-btg: by "
     text += "those of a network; rvnn, swap-lstm: decide for each node of a syntax tree (--trees) whether to "
     text += "swap its children (default: by the text: rvnn with --trees, neural-btg for long sentences, else "
@@ -95,6 +96,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> None:
+    """Train a model and write its directory."""
     if (arguments.cross_fit is None) != (arguments.cross_fit_out is None):
         raise UsageError("--cross-fit and --cross-fit-out go together")
     if arguments.keep_folds and arguments.cross_fit is None:
