@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from onmt_preorder.papers.npmt.options import DECODER as SWAN
-from preorder.command_line.options import add_number, beam, ratio, word_reward
+from preorder.command_line.options import add_number, beam, natural, ratio, word_reward
 from preorder_recipes.configuration import FEATURES, System
 from preorder_recipes.pipeline.subwords import DEFAULT_SIZE
 
@@ -27,17 +27,22 @@ class Search:
         ratio: keep searching up to this times the source length. 0 stops when the best hypothesis is
             finished, which favours short output. SWAN has a search of its own without it.
         word_reward: what SWAN's search adds to a hypothesis's score for each of its words.
+        block_ngram_repeat: never translate N words twice in this order; 0 allows it. Not for SWAN.
     """
 
     beam: int = DEFAULT_BEAM
     ratio: float = 0.0
     word_reward: float = 0.0
+    block_ngram_repeat: int = 0
 
     def options(self, seed: int, device: str, decoder: str | None = None) -> tuple[str, ...]:
         """Return the options of ``onmt_translate`` for models with a ``decoder_type``."""
-        name, value = ("-swan_word_reward", self.word_reward) if decoder == SWAN else ("-ratio", self.ratio)
-        own, gpu = (name, str(value)) if value else (), ("-gpu", "0") if device == "gpu" else ()
-        return ("-beam_size", str(self.beam), *own, "-batch_size", "64", "-seed", str(seed), *gpu)
+        own = {"-ratio": self.ratio, "-block_ngram_repeat": self.block_ngram_repeat}
+        if decoder == SWAN:
+            own = {"-swan_word_reward": self.word_reward}
+        given = (text for name, value in own.items() if value for text in (name, str(value)))
+        gpu = ("-gpu", "0") if device == "gpu" else ()
+        return ("-beam_size", str(self.beam), *given, "-batch_size", "64", "-seed", str(seed), *gpu)
 
 
 def add_search(parser: argparse.ArgumentParser) -> None:
@@ -46,6 +51,8 @@ def add_search(parser: argparse.ArgumentParser) -> None:
     what = "keep searching up to N × source length; 0 stops when the best hypothesis is finished"
     add_number(parser, "--ratio", ratio, 0.0, f"{what}, which favours short output; not for SWAN")
     add_number(parser, "--word-reward", word_reward, 0.0, "what SWAN's search adds to a score for each word")
+    what = "never translate N words twice in the same order; 0 allows it; not for SWAN"
+    add_number(parser, "--block-ngram-repeat", natural, 0, what)
 
 
 @dataclass(frozen=True)

@@ -269,12 +269,15 @@ def test_the_model_is_the_mean_of_the_best_checkpoints(tmp_path):
         (tmp_path / "model.pt").unlink()
 
 
+SEARCH = ("--beam=3", "--ratio=1.5", "--word-reward=-1.2", "--block-ngram-repeat=4")
+
+
 @pytest.mark.parametrize(
     ("decoder", "options", "given"),
     [
-        ("transformer", ("--beam=3", "--ratio=1.5", "--word-reward=-1.2"), (3, 1.5, 0)),
-        ("swan", ("--beam=3", "--ratio=1.5", "--word-reward=-1.2"), (3, 0, -1.2)),
-        ("swan", (), (5, 0, 0)),
+        ("transformer", SEARCH, (3, 1.5, 0, 4)),
+        ("swan", SEARCH, (3, 0, -1.2, 0)),
+        ("swan", (), (5, 0, 0, 0)),
     ],
 )
 def test_opennmt_reads_the_search_and_only_swan_has_a_word_reward(decoder, options, given):
@@ -282,6 +285,6 @@ def test_opennmt_reads_the_search_and_only_swan_has_a_word_reward(decoder, optio
     add_search(parser)
     search = taken(Search, parser.parse_args(options))
     found = _get_parser().parse_args(["-model", "m", "-src", "s", *search.options(7, "gpu", decoder)])
-    assert (found.beam_size, found.ratio, found.swan_word_reward) == given
+    assert (found.beam_size, found.ratio, found.swan_word_reward, found.block_ngram_repeat) == given
     assert (found.seed, found.gpu) == (7, 0)
     assert options or search == Search()
