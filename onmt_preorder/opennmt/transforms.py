@@ -1,7 +1,8 @@
 """Our transforms in OpenNMT-py's pipeline.
 
 Why: OpenNMT-py cannot preorder a line; its ``inferfeats`` repeats a word's feature on each piece, but
-misjudges pieces where the data holds joiners, lone spacers or ``@@``; and it drops empty lines.
+misjudges pieces where the data holds joiners, lone spacers or ``@@``; and it drops empty lines. Its
+``onmt_tokenize`` splits words at random (BPE dropout) in validation, too.
 
 Can go when OpenNMT-py knows which word each piece comes from and keeps empty lines. Preordering stays.
 """
@@ -10,6 +11,7 @@ from __future__ import annotations
 
 from argparse import Namespace
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 from onmt.constants import CorpusName, DefaultTokens
@@ -26,6 +28,7 @@ from onmt_preorder.input.pipeline import (
 from onmt_preorder.input.positions import NO_POSITION, positions_of_pieces
 from onmt_preorder.input.raw_text import make_detokenizer
 from onmt_preorder.opennmt.alignments import put_on_pieces
+from onmt_preorder.opennmt.wrapping import adapts
 from onmt_preorder.transformer.options import ENCODER
 from preorder.data.formats import unescape_token
 from preorder.errors import UsageError
@@ -113,6 +116,12 @@ class DetokenizeTransform(Transform):
     def apply_reverse(self, translated: str) -> str:
         """Join the tokens of a translation."""
         return self._join(translated)
+
+
+@adapts("onmt.transforms.tokenize:ONMTTokenizerTransform", "tokenize_string")
+def _split(original: Any, self: Any, sentence: str, side: str = "src", is_train: bool = False) -> Any:
+    tokenizers = {name: partial(each, training=is_train) for name, each in self.load_models.items()}
+    return original(Namespace(**{**vars(self), "load_models": tokenizers}), sentence, side, is_train)
 
 
 AVAILABLE_TRANSFORMS.setdefault(PREORDER_TRANSFORM, PreorderTransform)

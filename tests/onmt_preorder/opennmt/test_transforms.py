@@ -4,7 +4,7 @@ import pytest
 import torch
 from onmt.transforms import TransformPipe
 from onmt.transforms.misc import FilterTooLongTransform
-from onmt.transforms.tokenize import BPETransform
+from onmt.transforms.tokenize import BPETransform, ONMTTokenizerTransform
 from onmt.translate import TranslationBuilder
 
 from onmt_preorder.input.pipeline import arrange
@@ -88,3 +88,20 @@ def test_where_transforms_belong(named, model, expected):
 def test_the_transform_needs_a_model():
     with pytest.raises(UsageError, match=r"transforms: \[preorder\] needs preorder_model: DIR"):
         arrange(["preorder"], "")
+
+
+def test_words_are_split_at_random_in_training_alone(tmp_path):
+    pytest.importorskip("pyonmttok.version")  # not its stand-in
+    import pyonmttok
+
+    learner = pyonmttok.BPELearner(symbols=20)
+    learner.ingest("lower lowest newer newest wider widest")
+    learner.learn(str(tmp_path / "bpe"))
+    values = {"model": str(tmp_path / "bpe"), "type": "bpe", "alpha": 0.5}
+    names = {f"{side}_subword_{name}": value for side in ("src", "tgt") for name, value in values.items()}
+    kwargs = {f"{side}_onmttok_kwargs": {"mode": "space"} for side in ("src", "tgt")}
+    transform = ONMTTokenizerTransform(make_opt(**names, **kwargs))
+    transform.warm_up()
+    for is_train in (True, False):
+        found = {tuple(transform.tokenize_string("lowest newest widest", "src", is_train)) for _ in range(50)}
+        assert (len(found) > 1) == is_train
