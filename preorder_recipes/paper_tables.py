@@ -14,8 +14,13 @@ from typing import Any
 
 import yaml
 
-from preorder.analysis.analyses import Precisions, by_fitting_length, length_curves, system_examples
-from preorder.analysis.evaluation_data import EvaluationData
+from preorder.analysis.analyses import (
+    EvaluationData,
+    Precisions,
+    by_fitting_length,
+    length_curves,
+    system_examples,
+)
 from preorder.analysis.results import SCORE_FORMATS, Curves, p_value, parse_curves
 from preorder.data.formats import parse_tokens
 from preorder.errors import UsageError

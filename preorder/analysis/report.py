@@ -18,9 +18,8 @@ from jinja2 import Environment, StrictUndefined, Template
 from markupsafe import Markup, escape
 
 from preorder.analysis import CURVE_METRICS, EXAMPLE_METRIC, GAIN_WIDTH, analyses
-from preorder.analysis.analyses import Examples
+from preorder.analysis.analyses import EvaluationData, EvaluationFiles, Examples, read_evaluation_data
 from preorder.analysis.diagnosis import diagnose_translations, translation_tables
-from preorder.analysis.evaluation_data import EvaluationData, EvaluationFiles, read_evaluation_data
 from preorder.analysis.plots import breakdown_title, curves_title, draw_breakdown, draw_curves, svg_element
 from preorder.analysis.results import (
     SCORE_FORMATS,

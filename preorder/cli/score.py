@@ -15,7 +15,7 @@ from preorder.metrics import DEFAULTS, METRICS, TOKENIZERS, MetricOptions
 from preorder.progress import LOGGER
 
 if TYPE_CHECKING:
-    from preorder.analysis.evaluation_data import EvaluationData
+    from preorder.analysis.analyses import EvaluationData
     from preorder.metrics.scoring import Scoring
 
 EXAMPLES = """\
@@ -176,7 +176,7 @@ def add_metric_options(parser: argparse.ArgumentParser) -> None:
 
 def read_data(arguments: argparse.Namespace, **paths: Any) -> EvaluationData:
     """Read references and systems, and other files by their names in ``EvaluationFiles``."""
-    from preorder.analysis.evaluation_data import EvaluationFiles, read_evaluation_data
+    from preorder.analysis.analyses import EvaluationFiles, read_evaluation_data
 
     named = EvaluationFiles(arguments.ref, **({"systems": runs_by_name(arguments.hyp)} | paths))
     how = MetricOptions(arguments.tokenize, arguments.case_sensitive, arguments.words)
