@@ -52,10 +52,7 @@ def require() -> None:
 
 
 def _factory(path: str, base: type) -> type:
-    """Make a class that imports the real one, ``module:name``, when a model is built.
-
-    Not before: the module may be what imports ``onmt``, and so what calls :func:`register`.
-    """
+    """Make a class that imports the real one, ``module:name``, when a model is built, not with ``onmt``."""
 
     class Factory(base):
         @classmethod

@@ -62,10 +62,7 @@ def _parse(original: Any, links: str) -> list[list[int]]:
 
 @adapts("onmt.utils.alignment", "make_batch_align_matrix")
 def _make_matrix(_: Any, links: Tensor, size: Sequence[int], normalize: bool = False) -> Tensor:
-    """Make ``[b, target, source]`` of the links of a batch, three columns, also if it has none.
-
-    OpenNMT-py makes a sparse matrix first, of which today's torch warns.
-    """
+    """Make ``[b, target, source]`` of a batch's links, three columns; torch warns of OpenNMT-py's way."""
     matrix = torch.zeros(size, device=links.device)
     places = tuple(links.reshape(-1, 3).long().T)
     matrix.index_put_(places, matrix.new_ones(len(places[0])), accumulate=True)

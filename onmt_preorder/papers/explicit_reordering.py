@@ -91,9 +91,6 @@ class ExplicitReordering(nn.Module):
 
     The paper types W and U as ``d × 1``. Here W is ``d × d``, or the product of a ``d × r`` and
     an ``r × d`` matrix, and U is ``1 × d``: one number a token.
-
-    A window of 2 holds all of the sum but 0.0003. One of the paper's D = 0.5 holds one integer: the encoding
-    then has the direction of one PE_s whatever b_j, and its cosine with any other vector has no gradient.
     """
 
     def __init__(self, size: int, opt: Namespace) -> None:

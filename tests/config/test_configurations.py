@@ -4,11 +4,12 @@ from argparse import Namespace
 
 import pytest
 from onmt.bin.build_vocab import _get_parser as vocabulary_parser
+from onmt.bin.train import _get_parser as training_parser
+from onmt.utils.parse import ArgumentParser
 
 from onmt_preorder.papers.npmt.options import check
 from preorder.errors import UsageError
 from preorder_recipes.configuration import CONFIG, SIZES, path_of, read_system, systems_in
-from tests.support.opennmt import checked_opt
 
 KAWARA = {"n_src_feats": 1, "position_encoding": True, "norm_placement": "pre", "add_qkvbias": True}
 CHEN = {**KAWARA, "preorder_encoding": [], "source_max_relative": 0}
@@ -77,6 +78,17 @@ def test_every_system_is_tested_and_says_what_it_reads_and_begins_from():
     for system in found:
         read = read_system(system, "tiny")
         assert (read.name, read.begins_from) == (system, BASES.get(system))
+
+
+def checked_opt(size, system):
+    """Return the options that ``onmt_train`` would have from a file of config/, checked as it checks them."""
+    given = ["-config", str(path_of(system)), "-data", "{}", "-src_vocab", "v", "-tgt_vocab", "v"]
+    opt, unknown = training_parser().parse_known_args([*given, "-size", size])
+    assert not unknown
+    ArgumentParser.validate_train_opts(opt)
+    ArgumentParser.update_model_opts(opt)
+    ArgumentParser.validate_model_opts(opt)
+    return opt
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,6 @@ from pathlib import Path
 import torch
 import yaml
 from onmt import opts
-from onmt.bin.train import _get_parser as training_parser
 from onmt.utils.parse import ArgumentParser
 
 from tests.support.texts import write
@@ -145,18 +144,6 @@ def train(folder, *arguments, **changes):
     (folder / "config.yaml").write_text(yaml.safe_dump(settings))
     call(folder, "onmt_train", "-config", "config.yaml", *arguments)
     return folder / f"{settings['save_model']}_step_{settings['train_steps']}.pt"
-
-
-def checked_opt(size, system):
-    """Return the options that ``onmt_train`` would have from a file of config/, checked as it checks them."""
-    path = ROOT / "config/system" / f"{system}.yaml"
-    arguments = ["-config", str(path), "-size", size, "-data", "{}", "-src_vocab", "v", "-tgt_vocab", "v"]
-    opt, unknown = training_parser().parse_known_args(arguments)
-    assert not unknown
-    ArgumentParser.validate_train_opts(opt)
-    ArgumentParser.update_model_opts(opt)
-    ArgumentParser.validate_model_opts(opt)
-    return opt
 
 
 @functools.cache

@@ -2,8 +2,6 @@
 
 import random
 
-from preorder.data import Alignment, Bitext, Sentence
-
 
 def write(path, *lines):
     """Write lines to a file, those of bytes as they are; return its name."""
@@ -20,12 +18,6 @@ def spoilt(lines, share, seed):
     """Return lines of which a share of the words, drawn at random, is replaced by x."""
     generator = random.Random(seed)
     return [" ".join("x" if generator.random() < share else word for word in line.split()) for line in lines]
-
-
-def unaligned(*lengths):
-    """Return a bitext of sentences of these lengths, no two of which share a word, without links."""
-    sentences = [Sentence(tuple(f"{i}.{k}" for k in range(length))) for i, length in enumerate(lengths)]
-    return Bitext(sentences, [Alignment(frozenset())] * len(sentences))
 
 
 def rows(table):

@@ -79,8 +79,7 @@ class DistortionRNNDecoder(DecoderBase):
     ``tanh(V [s_t; y_{t-1}; c_t])``, after dropout.
 
     Only what depends on the word before is computed word by word. Since ``c_t`` is a weighted sum of the
-    ``h_j``, so is its product with f2's weights: each ``h_j`` is multiplied by them once. As in the paper,
-    only the output layer has dropout.
+    ``h_j``, so is its product with f2's weights: each ``h_j`` is multiplied by them once.
     """
 
     def __init__(self, opt: Namespace, embeddings: Any) -> None:

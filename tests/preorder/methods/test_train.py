@@ -2,10 +2,15 @@
 
 import pytest
 
-from preorder.data import Permutation
+from preorder.data import Alignment, Bitext, Permutation, Sentence
 from preorder.errors import UsageError
 from preorder.methods.train import TrainingPlan, choose_method, cross_fit, hold_out
-from tests.support.texts import unaligned
+
+
+def unaligned(*lengths):
+    """Return a bitext of sentences of these lengths, no two of which share a word, without links."""
+    sentences = [Sentence(tuple(f"{i}.{k}" for k in range(length))) for i, length in enumerate(lengths)]
+    return Bitext(sentences, [Alignment(frozenset())] * len(sentences))
 
 
 def plan(**given):
