@@ -109,11 +109,11 @@ def load_pipeline(options: StanzaOptions) -> Any:
     if options.folder is not None:
         settings["dir"] = options.folder
     flat = _flat_models(options)
-    with tempfile.TemporaryDirectory(prefix="preorder-stanza-") as folder:
+    with tempfile.TemporaryFile("w+") as resources:  # without a name: a killed process leaves nothing
         if flat is not None:
-            resources = os.path.join(folder, "resources.json")
-            files.write_json(resources, {options.language: {}})
-            settings |= {"package": None, "resources_filepath": resources, **flat}
+            json.dump({options.language: {}}, resources)
+            resources.seek(0)
+            settings |= {"package": None, "resources_filepath": f"/dev/fd/{resources.fileno()}", **flat}
         try:
             return stanza.Pipeline(**settings)
         except Exception as error:  # damaged models raise all kinds

@@ -31,7 +31,7 @@ def system(bleu, ter, seeds, begins_from=None):
 
 
 def results(seeds=(1, 2)):
-    compared = {"bleu": (2, 0.01), "chrf": (0, 0.6), "ribes": (0, 0.7), "ter": (3, 0.04)}
+    compared = {"bleu": (2, 0.01), "chrf": (0, 0.6), "ribes": (0, 0.7), "ter": (3, 0.0001)}
     found = {
         name: {"difference": difference, "interval": [0, 1], "p_value": p, "sign_test_p_value": 0.5}
         for name, (difference, p) in compared.items()
@@ -56,7 +56,7 @@ def test_markdown_has_marks_deviations_and_p_values():
     assert lines[2] == "| system | BLEU | chrF | TER | RIBES | tau | parameters | training, s | words/s |"
     assert lines[4] == "| base | 30.00 | 50.00 | 50.00 | 0.8000 | 0.900 | 1,234,567 | 3,600 | 1,500 |"
     assert lines[5] == (
-        f"| {NAME} | 32.00* ↑ ± 0.50 (p 0.010) | 50.00* ± 0.50 (p 0.600) | 53.00* ↓ ± 0.50 (p 0.040) "
+        f"| {NAME} | 32.00* ↑ ± 0.50 (p 0.010) | 50.00* ± 0.50 (p 0.600) | 53.00* ↓ ± 0.50 (p < 0.001) "
         "| 0.8000* ± 0.5000 (p 0.700) | 0.900 | 1,234,567 | 3,600 ± 0 | 1,500 ± 0 |"
     )
     notes = "\n".join(lines[6:])
@@ -66,6 +66,9 @@ def test_markdown_has_marks_deviations_and_p_values():
     assert "- BLEU tok:none" in notes
     assert "translated in a second, beam 5, ratio 1.5, word reward 1.2, on cpu" in notes
     assert "learned next to nothing" not in notes
+    idle = results()
+    idle["systems"]["base"]["bleu"]["mean"] = 0.2
+    assert any("base learned next to nothing" in line for line in markdown(idle))
 
 
 @pytest.mark.parametrize(("width", "tables"), [(None, 1), (60, 2), (110, 2), (200, 1)])
@@ -78,7 +81,7 @@ def test_no_name_and_no_figure_is_cut_on_a_narrow_terminal(capsys, monkeypatch, 
     printed = re.sub("\x1b\\[[0-9;]*m", "", capsys.readouterr().out)
     assert printed.count(NAME) == tables + 1  # and the note
     assert printed.count("┏") == tables
-    for part in ("32.00*", "↑", "± 0.50", "p 0.040", "1,234,567", "parameters", "words/s", "3,600"):
+    for part in ("32.00*", "↑", "± 0.50", "0.001", "1,234,567", "parameters", "words/s", "3,600"):
         assert part in printed
     box = [line for line in printed.split("\n") if line and line[0] in "┏┃┡│└├"]
     assert not width or width < 110 or (max(map(len, box)) <= width and "32.00* ↑" in printed)

@@ -207,6 +207,12 @@ def test_folders_without_the_models(models, tmp_path):
         load_pipeline(StanzaOptions("en", folder=str(tmp_path)))
 
 
+def test_a_process_that_is_killed_while_models_are_loaded_leaves_no_file(models, tmp_path, monkeypatch):
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    monkeypatch.setattr("stanza.Pipeline", lambda **_: list(tmp_path.iterdir()))
+    assert stanza.load_pipeline(StanzaOptions("en", folder=models)) == []
+
+
 def test_no_network(monkeypatch):
     pytest.importorskip("stanza")
     for name in ("HTTPS_PROXY", "https_proxy"):
