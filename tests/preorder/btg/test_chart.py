@@ -47,15 +47,6 @@ def reachable_groups(n):
     return np.array(groups)
 
 
-def tensors(n):
-    return torch.from_numpy(draw_parts(n, BATCH)), torch.from_numpy(reachable_groups(n))
-
-
-def single(parts):
-    """Return parts as the search takes them."""
-    return parts.astype(np.float32)
-
-
 def min_risk(parts, partner=None):
     return best_trees(expected_agreement(torch.from_numpy(parts), partner))
 
@@ -109,7 +100,7 @@ def test_min_risk_prefers_the_likeliest_tree_of_an_order(n):
 
 
 def test_a_single_token():
-    parts = single(draw_parts(1, 2))
+    parts = draw_parts(1, 2).astype(np.float32)
     assert best_trees(parts).shape == (2, 0, 5)
     ((score, nodes),) = kbest_of_parts(parts[0], ROOT, 3)
     assert (score, nodes.tolist()) == (0, [])
@@ -117,8 +108,8 @@ def test_a_single_token():
 
 @pytest.mark.parametrize("n", range(2, 7))
 def test_gradients_against_finite_differences(n):
-    parts, groups = tensors(n)
-    parts.requires_grad_()
+    parts = torch.from_numpy(draw_parts(n, BATCH)).requires_grad_()
+    groups = torch.from_numpy(reachable_groups(n))
     assert torch.autograd.gradcheck(log_partition, (parts,))
     assert torch.autograd.gradcheck(lambda p: log_partition(p, groups), (parts,))
 

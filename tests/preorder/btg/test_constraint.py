@@ -62,10 +62,3 @@ def test_groups_are_drawn_by_their_confidence():
     assert 0.1 < (stays[:, 1] & ~stays[:, 4]).mean() < 0.6  # another sentence has another threshold
     again = whole.drawn(np.array(lengths * sentences), np.random.default_rng(1))
     assert (again == drawn.ravel()).all()
-
-
-def test_nothing_is_drawn_where_all_is_certain():
-    generator = np.random.default_rng(1)
-    whole = Constraint.certain([1, -1, 0])
-    assert whole.drawn(np.array([3]), generator) is whole.groups
-    assert generator.random() == np.random.default_rng(1).random()

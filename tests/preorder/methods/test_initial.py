@@ -9,7 +9,7 @@ pytest.importorskip("torch")
 import preorder
 from preorder.cli import main
 from preorder.errors import UsageError
-from tests.support.texts import write
+from tests.support.texts import rows, write
 from tests.support.verb_last import POSITIONS, SENTENCES
 
 SOURCES = [" ".join(sentence.words) for sentence in SENTENCES]
@@ -80,31 +80,21 @@ def test_layers_that_the_model_does_not_read(folder, tmp_path, capsys):
     assert preorder.load(str(tmp_path / "m")).positions(SOURCES)
 
 
-@pytest.mark.parametrize(
-    ("method", "initial", "more", "reason"),
-    [
-        ("neural-btg", "btg", [], "--init: the model is of method btg, not neural-btg"),
-        ("btg", "swap", [], "--init: the model is of method rvnn, not btg"),
-        (
-            "rvnn",
-            "swap",
-            ["--trees", "trees"],
-            "--init: training of method rvnn cannot begin from a model",
-        ),
-        ("btg", "btg", ["--classes", "4"], "--classes: with --init the model's word classes are used"),
-        ("neural-btg", "neural-btg", ["--hidden", "9"], "--hidden 9: the model of --init has 8"),
-        (
-            "neural-btg",
-            "neural-btg",
-            ["--ensemble", "perceptron"],
-            "--ensemble perceptron: the model of --init has none",
-        ),
-        ("btg", "tagged", [], "the model needs POS tags (--pos), and none are given"),
-        ("btg", "nowhere", [], "nowhere/model.json: cannot be read: No such file or directory"),
-    ],
-)
-def test_what_contradicts_the_model(folder, tmp_path, capsys, method, initial, more, reason):
-    more = [str(folder / part) if part == "trees" else part for part in more]
+CONTRADICTIONS = """
+neural-btg | btg | --init: the model is of method btg, not neural-btg
+btg | swap | --init: the model is of method rvnn, not btg
+rvnn | swap --trees TREES | --init: training of method rvnn cannot begin from a model
+btg | btg --classes 4 | --classes: with --init the model's word classes are used
+neural-btg | neural-btg --hidden 9 | --hidden 9: the model of --init has 8
+neural-btg | neural-btg --ensemble perceptron | --ensemble perceptron: the model of --init has none
+btg | tagged | the model needs POS tags (--pos), and none are given
+btg | nowhere | nowhere/model.json: cannot be read: No such file or directory
+"""
+
+
+@pytest.mark.parametrize(("method", "given", "reason"), rows(CONTRADICTIONS))
+def test_what_contradicts_the_model(folder, tmp_path, capsys, method, given, reason):
+    initial, *more = given.replace("TREES", str(folder / "trees")).split()
     assert main(command(folder, method, initial, tmp_path / "m", *more)) == 2
     (line,) = capsys.readouterr().err.splitlines()
     assert line.endswith(reason)

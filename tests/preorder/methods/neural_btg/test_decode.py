@@ -1,10 +1,10 @@
 """Search by a network's scores: sentences that are searched together or in pieces."""
 
-from itertools import combinations, permutations
-
 import numpy as np
 import pytest
 
+from tests.support.brute_force import agreement, order
+from tests.support.brute_force import trees as trees_of
 from tests.support.gradients import check_gradients
 
 torch = pytest.importorskip("torch")
@@ -43,10 +43,10 @@ def test_batches_do_not_change_results(scorer, threads, with_partner):
     for n in given.lengths:
         end = begin + n
         partner = given.partner[begin:end] if with_partner else None
-        alone, order = parse([(scorer, Input(given.tokens[:, begin:end], np.array([n]), partner))], 1)
+        alone, found = parse([(scorer, Input(given.tokens[:, begin:end], np.array([n]), partner))], 1)
         np.testing.assert_array_equal(nodes[begin : end - 1], alone[: max(n - 1, 0)])
-        np.testing.assert_array_equal(positions[begin:end], order)
-        assert sorted(order) == list(range(n))
+        np.testing.assert_array_equal(positions[begin:end], found)
+        assert sorted(found) == list(range(n))
         begin = end
 
 
@@ -85,31 +85,12 @@ def test_members_vote_by_the_probability_that_a_pair_is_inverted():
         _, positions = parse(list(zip(scorers, inputs, strict=True)), 1)
         with torch.inference_mode():
             tokens = torch.from_numpy(inputs[0].tokens[:, None])
-            inverted = [inversions(marginals(scorer(tokens)))[0].numpy() for scorer in scorers]
-        mean = np.mean(inverted, 0)
-
-        def agreement(order, mean=mean):
-            return sum(
-                mean[i, j] if order[i] > order[j] else 1 - mean[i, j] for i, j in combinations(range(n), 2)
-            )
-
-        allowed = {order for order in permutations(range(n)) if is_btg(order)}
-        assert agreement(positions) == pytest.approx(max(map(agreement, allowed)), abs=0.015)  # PREFERENCE
+            mean = np.mean([inversions(marginals(scorer(tokens)))[0].numpy() for scorer in scorers], 0)
+        best = max(agreement(order(tree, 0, n), mean) for tree in trees_of(0, n))
+        assert agreement(np.argsort(positions), mean) == pytest.approx(best, abs=0.015)  # PREFERENCE
         alone = [parse([(scorer, inputs[0])], 1)[1].tolist() for scorer in scorers]
-        orders_differ |= any(order != positions.tolist() for order in alone)
+        orders_differ |= any(one != positions.tolist() for one in alone)
     assert orders_differ
-
-
-def is_btg(order):
-    """Return whether a BTG tree gives an order: some cut leaves two whole ranges, again and again."""
-    if len(order) < 2:
-        return True
-    return any(
-        (max(order[:cut]) < min(order[cut:]) or min(order[:cut]) > max(order[cut:]))
-        and is_btg(order[:cut])
-        and is_btg(order[cut:])
-        for cut in range(1, len(order))
-    )
 
 
 def test_gradients_of_the_network_against_finite_differences():
