@@ -249,8 +249,7 @@ def best_btg_order(matches: np.ndarray) -> np.ndarray:
         parts[0, FIRST, label] = sign * (sums - np.diag(sums))
         parts[0, SECOND, label] = sign * sums
         parts[0, WHOLE, label] = -sign * sums
-    positions = np.empty((1, len(heads)), np.int32)
-    all_positions(best_trees(parts), positions)
+    positions = all_positions(best_trees(parts), len(heads))
     units = np.split(np.arange(len(matches)), heads[1:])
     return np.concatenate([units[index] for index in np.argsort(positions[0])])
 

@@ -21,9 +21,7 @@ from preorder.errors import require
 
 torch = require("torch", "neural")
 
-LEAST = -80.0
-"""Least log of a node's share of its span; what is less counts as so much, by far too little to change a sum.
-exp takes ten times as long where its result is too small for a float32."""
+LEAST = -80.0  # of a node's share of its span, its log; exp takes ten times as long for what no float32 holds
 
 PREFERENCE = 1e-3  # of a part's probability, beside that of a pair: it decides between trees of one order
 PARTNER_WEIGHT = 0.3  # of an ensemble partner's order; the probabilities count the rest
@@ -45,11 +43,9 @@ def marginals(parts: torch.Tensor) -> torch.Tensor:
 
 
 def inversions(probabilities: torch.Tensor) -> torch.Tensor:
-    """Return by the marginals how probably a tree inverts tokens i < j: ``[batch, i, j]``, 0 elsewhere.
-
-    An inverted node inverts a rectangle of pairs; their sum is found from its corners, by sums along i and j.
-    """
+    """Return by the marginals how probably a tree inverts tokens i < j: ``[batch, i, j]``, 0 elsewhere."""
     inverted = probabilities[:, :, INVERTED]
+    # An inverted node inverts a rectangle of pairs, which sums along i and j find from its corners.
     corners = inverted[:, FIRST] + inverted[:, SECOND] - inverted[:, WHOLE]
     corners.diagonal(0, 1, 2).sub_(inverted[:, FIRST].sum(1))
     return corners.cumsum(1).cumsum(2)[:, :-1, :-1].triu(1)
@@ -91,8 +87,7 @@ class _LogPartition(torch.autograd.Function):
         return _outside(parts, charts, ctx.bounds, gradient).movedim(-1, 0), None
 
 
-# In what follows all tensors have the batch last, and contiguous: each operation goes through many short rows
-# of a chart, and takes half of the time where the numbers next to each other are those of the batch.
+# In what follows all tensors have the batch last, and contiguous, which takes half of the time.
 
 
 def _inside(parts: torch.Tensor, bounds: tuple[torch.Tensor, ...] | None) -> tuple[torch.Tensor, ...]:

@@ -7,7 +7,6 @@ group, may go anywhere. Where links are less than certain, what they ask for cou
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -20,8 +19,7 @@ from preorder.data import Alignment, Bitext, Sentence
 from preorder.data.sentence import CERTAIN
 from preorder.errors import UsageError
 
-DRAW = 1
-"""Added to the seed of an iteration, so that groups are not drawn by the numbers that shuffle sentences."""
+DRAW = 1  # added to an iteration's seed: groups are not drawn by the numbers that shuffle sentences
 
 
 class Constraint(NamedTuple):
@@ -30,15 +28,8 @@ class Constraint(NamedTuple):
     groups: np.ndarray  # int32, -1 for tokens that are free
     confidences: np.ndarray  # float64, above 0 and at most 1; 1 for tokens that are free
 
-    @classmethod
-    def certain(cls, groups: Sequence[int]) -> Constraint:
-        return cls(np.array(groups, np.int32), np.ones(len(groups)))
-
     def drawn(self, lengths: np.ndarray, generator: np.random.Generator) -> np.ndarray:
-        """Return the groups, without those that are less confident than a threshold drawn for each sentence.
-
-        So the expectation of any loss over the draws weighs constraints by their confidence.
-        """
+        """Return the groups, without those less confident than a threshold drawn for each sentence."""
         thresholds = np.repeat(generator.random(lengths.size), lengths)  # below 1
         return np.where(self.confidences > thresholds, self.groups, np.int32(UNALIGNED))
 

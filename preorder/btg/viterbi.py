@@ -28,18 +28,18 @@ def best_trees(parts: np.ndarray, root: int = ROOT) -> np.ndarray:
     The parts are float32 ``[batch, PARTS, LABELS, n + 1, n + 1]``; ``root`` is the context of the whole.
     """
     check_finite(parts)
-    trees = np.empty((len(parts), parts.shape[-1] - 2, NODE_FIELDS), np.int32)
-    _fill_trees(parts, root, trees)
-    return trees
+    return _best_trees(parts, root)
 
 
 @entry_point
-def _fill_trees(parts, root, trees):
+def _best_trees(parts, root):
     n = parts.shape[-1] - 1
+    trees = np.empty((parts.shape[0], n - 1, NODE_FIELDS), np.int32)
     scores = allocate_scores(n)
     for sentence in range(parts.shape[0] if n > 1 else 0):
         set_parts(parts[sentence], scores)
         best_tree(scores, n, root, trees[sentence])
+    return trees
 
 
 @inner
@@ -81,11 +81,10 @@ def best_tree(scores, n, root, nodes):
 
 @inner
 def best_scores(scores, n):
-    """Find how well each span can score as a child, with what its parent scores for it.
+    """Return how well spans score as left children, ``[parent's label, m, b]``, and right, ``[e, m, label]``.
 
     Spans are found by their end, then from the last begin down: once a span's best score is known, those that
-    have it for their right child are raised by that split, a vector of begins at a time. Returns how well
-    ``[b, m)`` scores as left child, ``[parent's label, m, b]``, and ``[m, e)`` as right, ``[e, m, label]``.
+    have it for their right child are raised by that split, a vector of begins at a time.
     """
     node, span, pivot = scores.node, scores.span, scores.pivot
     left = np.empty((LABELS, n + 1, n + VECTOR), np.float32)
@@ -137,10 +136,12 @@ def positions_of(nodes, positions):
 
 
 @entry_point
-def all_positions(trees, positions):
-    """Write where each token of each tree goes, ``positions[tree, i]``."""
-    for tree in range(trees.shape[0]):
+def all_positions(trees, n):
+    """Return where each of n tokens goes in each tree: int32 ``[tree, token]``."""
+    positions = np.empty((trees.shape[0], n), np.int32)
+    for tree in range(trees.shape[0] if n else 0):
         positions_of(trees[tree], positions[tree])
+    return positions
 
 
 # Operations on vectors, which the compiler does not find by itself.

@@ -31,8 +31,7 @@ BETAS = (0.9, 0.98)
 WEIGHT_DECAY = 0.01
 MAX_NORM = 5.0  # of a minibatch's gradient; a longer one is shortened
 AVERAGE_DECAY = 0.998  # share of the averaged weights that a step keeps
-RARITY = 0.5
-"""A word seen c times is read as unknown with a probability of RARITY / (RARITY + c)."""
+RARITY = 0.5  # a word seen c times is read as unknown with a probability of RARITY / (RARITY + c)
 
 
 def device() -> torch.device:

@@ -51,10 +51,6 @@ class _Option(NamedTuple):
             defaults = [f"{default} for {method}" for method, default in self.defaults.items()]
         return f"{self.help} (default: {', '.join(defaults)})"
 
-    def checked(self, name: str, value: Any) -> Any:
-        choices = get_args(self.kind)
-        return check_choice(name, value, choices) if choices else check_number(name, value, *self.bounds)
-
 
 def without_threads(options: Any) -> dict[str, Any]:
     """Return a method's options that its model depends on, by name: all but ``threads``."""
@@ -90,12 +86,14 @@ def given_options(
 
 def checked_options(options: type[Options], given: Mapping[str, Any]) -> Options:
     """Return a method's options: those given, which are checked, else the defaults."""
-    known = _all({"": options})
+    known, values = _all({"": options}), {}
     bounds = {"seed": (0, MAX_SEED), "threads": (1, MAX_THREADS)}
-    values = {
-        name: known[name].checked(name, value) if name in known else check_number(name, value, *bounds[name])
-        for name, value in given.items()
-    }
+    bounds |= {name: option.bounds for name, option in known.items()}
+    for name, value in given.items():
+        choices = get_args(known[name].kind) if name in known else ()
+        values[name] = (
+            check_choice(name, value, choices) if choices else check_number(name, value, *bounds[name])
+        )
     return options(**values)
 
 

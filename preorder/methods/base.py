@@ -89,9 +89,7 @@ class Preorderer(ABC):
 
         orders = []
         for sentence, trees in zip(sentences, self.kbest(sentences, k, threads), strict=True):
-            positions = np.empty((len(trees), len(sentence)), np.int32)
-            if len(sentence):
-                all_positions(np.stack([nodes for _, nodes in trees]), positions)
+            positions = all_positions(np.stack([nodes for _, nodes in trees]), len(sentence))
             pairs = zip(trees, positions.tolist(), strict=True)
             orders.append([(float(score), Permutation(tuple(order))) for (score, _), order in pairs])
         return orders

@@ -30,17 +30,12 @@ class LineOrderer:
 
         ``parse`` yields the lines of the texts, of so many columns, as sentences, or raises what is wrong.
         """
-        found = self._in_blocks and lines and self._in_blocks(texts, lines, columns)
-        return found or self._by_sentence(parse())
-
-    def _by_sentence(self, sentences: Iterable[Sentence]) -> tuple[str, Escaped | None]:
-        annotated = list(map(self._model.annotate, sentences))
+        if self._in_blocks and lines and (found := self._in_blocks(texts, lines, columns)):
+            return found
+        annotated = list(map(self._model.annotate, parse()))
         preorderer = self._model.preorderer
-        found = (preorderer.trees if self._format == "tree" else preorderer.order)(annotated)
-        text = "".join(f"{line}\n" for line in map(FORMATTERS[self._format], annotated, found))
-        if self._format != "features":
-            return text, None
-        escaped = (
-            (i, sentence.words) for i, sentence in enumerate(annotated) if needs_escape(sentence.words)
-        )
+        ordered = (preorderer.trees if self._format == "tree" else preorderer.order)(annotated)
+        text = "".join(f"{line}\n" for line in map(FORMATTERS[self._format], annotated, ordered))
+        lines_of = enumerate(sentence.words for sentence in annotated)
+        escaped = (line for line in lines_of if self._format == "features" and needs_escape(line[1]))
         return text, next(escaped, None)

@@ -34,10 +34,8 @@ from preorder.syntax.read import TAGSETS, Tagset
 NAMES = DESCRIPTION, WEIGHTS, CLASSES = "model.json", "weights.safetensors", "classes.txt"
 
 FORMAT = "onmt-preorder model"
-
 CHECKSUMS = "checksums"
-
-FIELDS: dict[str, tuple[Any, bool]] = {
+FIELDS: dict[str, tuple[Any, bool]] = {  # of a description: its type, and whether it must be there
     "format": (str, True),
     "version": (int, True),
     "method": (str, True),
@@ -50,22 +48,18 @@ FIELDS: dict[str, tuple[Any, bool]] = {
     "state": (dict, True),
     CHECKSUMS: (dict, True),
 }
-"""What a description has: its type, and whether it must be there."""
 
 MAX_TRIES = 5  # so often a model is read that may be replaced meanwhile
 
-STANZA_FIELDS = ("trees", "tagset", "tagged")
-STANZA_FOLDER = "folder"
-SPACY = "spacy"
-"""The options of Stanza that a model keeps, the folder of its models, an absolute path, and spaCy's model."""
+STANZA_FIELDS = ("trees", "tagset", "tagged")  # of Stanza's options that a model keeps, beside
+STANZA_FOLDER, SPACY = "folder", "spacy"  # that of its models, an absolute path, and spaCy's model
 
-LAYER_OPTIONS = {
+LAYER_OPTIONS = {  # what a model may need
     "tags": "POS tags (--pos)",
     "classes": "word classes (--classes)",
     "constituency": "constituency trees (--trees)",
     "dependency": "dependency trees (--trees)",
 }
-"""The layers of annotation that a model may need, and the options that give them."""
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence, Sized
 from dataclasses import dataclass, fields, replace
 from functools import partial
 from importlib.util import find_spec
-from typing import Any, NamedTuple
+from typing import Any
 
 from preorder.data import Bitext, Permutation, Sentence
 from preorder.errors import UsageError
@@ -99,13 +99,12 @@ class TrainingPlan:
         trained = method_class(self.method)
         if self.members == 1:
             return trained.fit(learned, self.options, held_out, checkpoint, **begun)
-        models, statistics = [], []
+        found = []
         for number in range(1, self.members + 1):
             options = replace(self.options, seed=self.options.seed + number - 1)
             with named(f"member {number} of {self.members}"):
-                model, found = trained.fit(learned, options, held_out, checkpoint.member(number), **begun)
-            models.append(model)
-            statistics.append(found)
+                found.append(trained.fit(learned, options, held_out, checkpoint.member(number), **begun))
+        models, statistics = zip(*found, strict=True)
         return trained.together(models), statistics[0] | {"members": self.members}
 
     def train(self, bitext: Bitext, checkpoint: Checkpoint = NO_CHECKPOINT) -> Trained:
@@ -160,20 +159,13 @@ Fit = Callable[[Bitext, str, int], Preorderer]
 """Trains on a part of a bitext, on so many threads; the name of the part tells its checkpoint from others."""
 
 
-class CrossFit(NamedTuple):
-    """The order of every line, and the models of the folds; none where they are not kept."""
-
-    orders: list[Permutation]
-    models: list[Preorderer]
-
-
 def cross_fit(
     bitext: Bitext, chosen: Sequence[int], folds: int, fit: Fit, threads: int, keeps: bool = False
-) -> CrossFit:
+) -> tuple[list[Permutation], list[Preorderer]]:
     """Order every line by a model trained on the ``chosen`` lines of all folds but its own.
 
-    Line i belongs to fold ``i % folds``. With several threads as many trainings run at a time, each in a
-    process of its own; then ``fit`` has to be picklable.
+    Returns the models, too, if it ``keeps`` them. Line i belongs to fold ``i % folds``. With several threads
+    as many trainings run at a time, each in a process of its own; then ``fit`` has to be picklable.
     """
     if len({i % folds for i in chosen}) < folds:
         raise UsageError(f"too few lines to train on for {folds} folds")
@@ -189,7 +181,7 @@ def cross_fit(
     for (fold, *_), (orders, model) in in_processes(order, parts, workers if workers > 1 else 0):
         permutations[fold::folds] = orders
         models.append(model)
-    return CrossFit(permutations, models if keeps else [])
+    return permutations, models if keeps else []
 
 
 _Part = tuple[int, Bitext, Sequence[Sentence]]  # a fold, what a model learns from for it, and its lines

@@ -51,9 +51,7 @@ def parse(members: Sequence[Member], threads: int) -> tuple[np.ndarray, np.ndarr
         else:
             ((*_, agreement),) = pieces
             trees = best_trees(agreement)
-        order = np.empty(indices.shape, np.int32)
-        all_positions(trees, order)
-        nodes[indices[:, :-1]], positions[indices] = trees, order
+        nodes[indices[:, :-1]], positions[indices] = trees, all_positions(trees, indices.shape[1])
 
     _for_all(search, members, threads)
     return nodes, positions

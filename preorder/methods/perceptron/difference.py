@@ -19,8 +19,7 @@ from preorder.methods.perceptron.table import key_near
 DENSE = len(features.TABLE_NAMES)  # number of the dense table, the last one; its rows are its keys
 TABLE_COUNT = DENSE + 1
 FIRST_TEMPLATE = np.searchsorted(features.TEMPLATE_TABLE, np.arange(TABLE_COUNT))
-TEMPLATE_COUNTS = np.diff(FIRST_TEMPLATE)
-"""Templates of each table but the dense one: as many features of a layer of a node, at most, it knows."""
+TEMPLATE_COUNTS = np.diff(FIRST_TEMPLATE)  # of each table but the dense one
 
 CORNER_FIELD = np.array([0, 0, 1, 1, 1, 1, 2, 2])
 CORNER_OFFSET = np.array([0, 1, -1, 0, 1, 2, 0, 1])
@@ -28,11 +27,7 @@ CORNER_OFFSET = np.array([0, 1, -1, 0, 1, 2, 0, 1])
 
 
 class Differences(NamedTuple):
-    """Differences of many sentences.
-
-    Sentence s of the minibatch that was written last has the entries from ``starts[s]``, those of
-    table t before ``ends[s, t]`` and after those of table t - 1.
-    """
+    """Sentence s has those from ``starts[s]``, its table t those to ``ends[s, t]``, after table t - 1's."""
 
     key: np.ndarray  # uint64, with the column the feature
     column: np.ndarray  # int32
@@ -77,10 +72,9 @@ def allocate_counter(n, layers):
 
 @inner
 def count_difference(differences, s, counter, tokens, spread, plus, minus):
-    """Count the features of tree ``plus`` less those of ``minus``; return the sum of the squared counts.
+    """Write the features of tree ``plus`` less those of ``minus``; return the sum of the squared counts.
 
-    The counts are written as the changes of sentence s. The trees are int32 ``[n - 1, NODE_FIELDS]``; tokens
-    and spread are those of ``score_sentence``.
+    They are the changes of sentence s. Trees are int32 ``[n - 1, NODE_FIELDS]``; see ``score_sentence``.
     """
     key, column, change = differences.key, differences.column, differences.change
     nodes = _unlike_nodes(plus, minus)

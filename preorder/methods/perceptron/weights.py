@@ -14,13 +14,11 @@ from preorder.methods.perceptron.features import SHAPES, TABLE_NAMES, WIDTHS
 from preorder.methods.perceptron.table import MAX_SPREAD, Table, Tables, by_slot, capacity, insert_all
 from preorder.methods.registry import PerceptronOptions
 
-NEGLIGIBLE = 2e-3
-"""A model drops weights below this share of the cost of a violation: most of its size, none of its tau."""
+NEGLIGIBLE = 2e-3  # weights below this share of the cost of a violation are dropped: none of the tau
 
 SPREADING = ("token", "adjacent")  # tables whose rows say how far the keys near them are spread
 LARGEST = float(np.finfo(np.float16).max)  # so that the sum of all that a tree scores is finite
-SIZES = 127
-"""How many sizes weights are rounded to, evenly spread over the logarithms: with the sign, a byte tells."""
+SIZES = 127  # that weights are rounded to, evenly spread over the logarithms: with the sign, a byte tells
 
 KIND = "a BTG model"
 LOWER_HALF = np.uint64(0xFFFFFFFF)

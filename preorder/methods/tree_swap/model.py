@@ -13,7 +13,7 @@ import numpy as np
 
 from preorder.data import NO_LINES, Bitext, Permutation, Sentence
 from preorder.data.trees import BINARISATIONS, Binarisation
-from preorder.errors import DataError, NotFiniteError, UsageError, shown
+from preorder.errors import DataError, UsageError, shown
 from preorder.learning.checkpoint import NO_CHECKPOINT, Arrays, Checkpoint, digest
 from preorder.learning.encode import Vocabulary, common_layers, frequent, is_strings
 from preorder.learning.loop import TrainingStatistics
@@ -135,15 +135,9 @@ class TreeSwapPreorderer(Preorderer):
         self._numbering = numbering
         self._network = network.to(device()).eval()
 
-    def log_odds(self, sentences: Sequence[Sentence], trees: Forest, threads: int) -> np.ndarray:
-        odds = log_odds(self._network, self._numbering(sentences, trees), threads)
-        if not np.isfinite(odds).all():
-            raise NotFiniteError("the scores")
-        return odds
-
     def parse(self, sentences: Sequence[Sentence], threads: int) -> tuple[np.ndarray, np.ndarray]:
         trees = forest(sentences, self._binarisation)
-        labels = self.log_odds(sentences, trees, threads) > 0
+        labels = log_odds(self._network, self._numbering(sentences, trees), threads) > 0
         return labelled(trees, labels), positions(trees, labels)
 
     def kbest(
@@ -151,8 +145,9 @@ class TreeSwapPreorderer(Preorderer):
     ) -> list[list[tuple[float, np.ndarray]]]:
         """Return each sentence's k likeliest trees, which differ in order, with their log-probabilities."""
         trees = forest(sentences, self._binarisation)
+        found = log_odds(self._network, self._numbering(sentences, trees), threads)
         odds = np.zeros(len(trees.nodes), np.float32)
-        odds[trees.rows] = np.where(trees.free, self.log_odds(sentences, trees, threads), STRAIGHT)
+        odds[trees.rows] = np.where(trees.free, found, STRAIGHT)
         ends = trees.starts + np.maximum(trees.lengths - 1, 0)
         slices = [slice(start, end) for start, end in zip(trees.starts, ends, strict=True)]
         return [list(_likeliest(trees.nodes[rows], odds[rows], k)) for rows in slices]

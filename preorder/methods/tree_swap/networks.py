@@ -14,9 +14,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from preorder.data import Sentence
+from preorder.errors import NotFiniteError
 from preorder.learning.encode import UNKNOWN, WIDTHS, Vocabulary
 from preorder.learning.network import device, equally_long, torch, torch_threads
-from preorder.methods.tree_swap.trees import ROOT, Forest, Relations, relations_of
+from preorder.methods.tree_swap.trees import ROOT, Forest, Relations, find_relations
 
 nn = torch.nn
 
@@ -59,7 +60,8 @@ class Numbering:
     def __call__(self, sentences: Sequence[Sentence], trees: Forest) -> Batch:
         found = (self._row_of.get(category, UNKNOWN) for category in trees.categories)
         categories = np.fromiter(found, np.int64, len(trees.categories))
-        return Batch(trees, self.vocabulary(sentences), categories, relations_of(trees))
+        relations = find_relations(trees.nodes, trees.starts, trees.lengths)
+        return Batch(trees, self.vocabulary(sentences), categories, relations)
 
 
 def minibatch(batch: Batch, sentences: np.ndarray, device: torch.device) -> tuple[Minibatch, np.ndarray]:
@@ -96,6 +98,8 @@ def log_odds(network: nn.Module, batch: Batch, threads: int) -> np.ndarray:
 
     with torch_threads(1), ThreadPoolExecutor(threads) as pool:
         list(pool.map(run, equally_long(batch.trees.lengths, lambda n: max(1, MAX_TOKENS // n))))
+    if not np.isfinite(odds).all():
+        raise NotFiniteError("the scores")
     return odds[batch.trees.rows]
 
 
@@ -188,8 +192,7 @@ class Contextual(nn.Module):
     """Score each node by the states of LSTMs at its boundaries, and by its category and its parent's.
 
     A boundary has the state of the forward LSTM before and that of the backward one behind it. One hidden
-    layer takes the begin, split and end of a node, its category, and its parent's with its side there:
-    ``relu(begin + split + end + category + parent) U + d``.
+    layer, ``relu(begin + split + end + category + parent) U + d``, also sees a node's side below its parent.
     """
 
     def __init__(

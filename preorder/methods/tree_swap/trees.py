@@ -82,17 +82,12 @@ class Relations(NamedTuple):
     heights: np.ndarray  # [tokens], one more than that of the higher child; that of a token is 0
 
 
-def relations_of(trees: Forest) -> Relations:
-    """Find the children, parents and heights of all nodes; linear, compiled."""
-    size = len(trees.nodes)
-    children, parents = np.zeros((size, 2), np.int64), np.full(size, ROOT, np.int64)
-    relations = Relations(children, parents, np.zeros(size, np.int64))
-    _find_relations(trees.nodes, trees.starts, trees.lengths, *relations)
-    return relations
-
-
 @entry_point
-def _find_relations(nodes, starts, lengths, children, parents, heights):
+def find_relations(nodes, starts, lengths):
+    """Return the children, parents and heights of a forest's nodes; linear."""
+    size = nodes.shape[0]
+    children, parents = np.zeros((size, 2), np.int64), np.full(size, ROOT, np.int64)
+    heights = np.zeros(size, np.int64)
     for s in range(starts.size):
         first, n = starts[s], lengths[s]
         largest = np.arange(n)  # of the subtrees seen that begin at a token: parents come before children
@@ -107,6 +102,7 @@ def _find_relations(nodes, starts, lengths, children, parents, heights):
                     highest = max(highest, heights[first + child - n])
             heights[row] = highest + 1
             largest[nodes[row, 0]] = n + k
+    return Relations(children, parents, heights)
 
 
 def labelled(trees: Forest, labels: np.ndarray) -> np.ndarray:
@@ -118,17 +114,17 @@ def labelled(trees: Forest, labels: np.ndarray) -> np.ndarray:
 
 def positions(trees: Forest, labels: np.ndarray) -> np.ndarray:
     """Return the position of each token, int32 ``[tokens]``, by labels of each of ``trees.rows``."""
-    result = np.empty(len(trees.nodes), np.int32)
-    _positions(labelled(trees, labels), trees.starts, trees.lengths, result)
-    return result
+    return _positions(labelled(trees, labels), trees.starts, trees.lengths)
 
 
 @entry_point
-def _positions(nodes, starts, lengths, result):
+def _positions(nodes, starts, lengths):
+    result = np.empty(nodes.shape[0], np.int32)
     for s in range(starts.size):
         begin, end = starts[s], starts[s] + lengths[s]
         if end > begin:
             positions_of(nodes[begin : end - 1], result[begin:end])
+    return result
 
 
 IN_ORDER, REVERSED, TIED = range(3)
@@ -160,13 +156,13 @@ def count_pairs(trees: Forest, flat: np.ndarray) -> np.ndarray:
     The columns count those whose ``flat`` keys are in order, reversed, and tied; none of unaligned tokens or
     of sentences without a parse. O(n²) a sentence.
     """
-    counts = np.zeros((len(trees.nodes), 3), np.int64)
-    _count_pairs(trees.nodes, flat, trees.starts, trees.lengths, counts)
+    counts = _count_pairs(trees.nodes, flat, trees.starts, trees.lengths)
     return counts[trees.rows] * trees.free[:, None]
 
 
 @entry_point
-def _count_pairs(nodes, keys, starts, lengths, counts):
+def _count_pairs(nodes, keys, starts, lengths):
+    counts = np.zeros((nodes.shape[0], 3), np.int64)
     for s in range(starts.size):
         first = starts[s]
         for row in range(first, first + lengths[s] - 1):
@@ -175,6 +171,7 @@ def _count_pairs(nodes, keys, starts, lengths, counts):
                 for j in range(m, e):
                     if keys[i] >= 0 and keys[j] >= 0:
                         counts[row, (keys[i] >= keys[j]) + (keys[i] == keys[j])] += 1
+    return counts
 
 
 def best_labels(counts: np.ndarray) -> np.ndarray:

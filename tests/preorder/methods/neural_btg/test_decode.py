@@ -114,9 +114,7 @@ def test_the_best_of_the_best_orders_is_the_best(scorer, threads):
     for n, trees in zip(given.lengths, parse_kbest([(scorer, given)], 5, threads), strict=True):
         assert len(trees) == (1 if n < 2 else 5)
         np.testing.assert_array_equal(trees[0].nodes, nodes[begin : begin + n][:-1])
-        orders = np.empty((len(trees), n), np.int32)
-        if n:
-            all_positions(np.array([tree.nodes for tree in trees]), orders)
+        orders = all_positions(np.array([tree.nodes for tree in trees]), n)
         np.testing.assert_array_equal(orders[0], positions[begin : begin + n])
         assert len(set(map(tuple, orders.tolist()))) == len(trees)
         begin += n

@@ -13,7 +13,7 @@ from preorder.methods.perceptron.table import find_all
 from preorder.methods.perceptron.weights import unpack
 from preorder.methods.registry import PerceptronOptions
 
-SWAP = (["words"], [Sentence(("a", "b"))], Constraint.certain([1, 0]))
+SWAP = (["words"], [Sentence(("a", "b"))], Constraint(np.array([1, 0], np.int32), np.ones(2)))
 
 
 @entry_point
@@ -27,7 +27,8 @@ def random_corpus(sentences, seed, count=12):
     lengths = generator.integers(2, 9, sentences)
     words = [tuple(map(str, generator.integers(0, count, n))) for n in lengths]
     groups = [np.where(generator.random(n) < 0.2, -1, np.arange(n)[::-1]) for n in lengths]
-    return ["words"], [Sentence(w) for w in words], Constraint.certain(np.concatenate(groups))
+    flat = np.concatenate(groups).astype(np.int32)
+    return ["words"], [Sentence(w) for w in words], Constraint(flat, np.ones(flat.size))
 
 
 def flat(learner):
