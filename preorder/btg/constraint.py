@@ -43,21 +43,17 @@ def constraint(alignment: Alignment, source_length: int) -> Constraint | None:
     trusted = trusted_groups(alignment, source_length)
     if trusted is None:
         return None
-    found = Constraint(np.array(trusted[0], np.int32), np.array(trusted[1]))
-    return found if reachable(found.groups) else _reachable_part(found)
-
-
-def _reachable_part(whole: Constraint) -> Constraint | None:
-    """Free the tokens that no tree satisfies beside more confident ones; None: some of those are certain."""
-    groups = np.where(whole.confidences == CERTAIN, whole.groups, np.int32(UNALIGNED))
+    asked, sure = np.array(trusted[0], np.int32), np.array(trusted[1])
+    if reachable(asked):
+        return Constraint(asked, sure)
+    groups, confidences = np.where(sure == CERTAIN, asked, np.int32(UNALIGNED)), np.ones(asked.size)
     if not reachable(groups):
         return None
-    confidences = np.ones(groups.size)
-    for i in np.argsort(-whole.confidences, kind="stable"):
-        if whole.confidences[i] < CERTAIN:
-            groups[i] = whole.groups[i]
+    for i in np.argsort(-sure, kind="stable"):
+        if sure[i] < CERTAIN:
+            groups[i] = asked[i]
             if reachable(groups):
-                confidences[i] = whole.confidences[i]
+                confidences[i] = sure[i]
             else:
                 groups[i] = UNALIGNED
     return Constraint(groups, confidences)

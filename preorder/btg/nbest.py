@@ -3,7 +3,7 @@
 Sentences of more than ``EXACT`` tokens are cut into pieces, which straight nodes join in the source's order.
 
 An *item* is a span in a context; its *entries* are its distinct orders, best first, found only when someone
-asks for the next; its *candidates* wait, each a split, a label, and an entry of either child. Of
+asks for the next; its *candidates* wait in a heap, each a split, a label, and an entry of either child. Of
 the trees of one order the best comes first; those that follow are dropped. So no order is lost that is part
 of the k best of the whole. Orders are told apart by hashes of 64 bits.
 
@@ -41,7 +41,7 @@ ITEM = np.dtype(
         ("last", np.int32),
         ("fresh", np.int32),  # where the scores of its fresh candidates begin, label by label
         ("best", np.int32),  # which of these is the best, or NONE
-        ("waiting", np.int32),  # the best other candidate
+        ("waiting", np.int32),  # the best other candidate, root of a skew heap (Sleator and Tarjan 1986)
         ("taken", np.int32),  # candidate
     ]
 )
@@ -69,7 +69,8 @@ CANDIDATE = np.dtype(
         ("label", np.int32),
         ("left", np.int32),  # entries of the children; UNKNOWN where it is fresh: the first
         ("right", np.int32),
-        ("next", np.int32),  # candidate of the item that waits, not a better one
+        ("below", np.int32),  # candidates in the heap
+        ("beside", np.int32),
     ]
 )
 
@@ -229,7 +230,8 @@ def _take(item, begin, end, fresh, candidates, used):
     item.state = TAKEN
     own = fresh[item.fresh : item.fresh + LABELS * (end - begin - 1)]
     if item.best == NONE or (item.waiting != NONE and candidates[item.waiting].score > own[item.best]):
-        item.taken, item.waiting = item.waiting, candidates[item.waiting].next
+        item.taken, first = item.waiting, candidates[item.waiting]
+        item.waiting = _joined(candidates, first.below, first.beside)
         return used
     item.taken, taken = used, candidates[used]
     taken.score = taken.best = own[item.best]
@@ -247,14 +249,30 @@ def _add(item, taken, i, j, entries, candidates, used):
     new = candidates[used]
     new.best, new.split, new.label, new.left, new.right = taken.best, taken.split, taken.label, i, j
     new.score = taken.best + entries[i].loss + entries[j].loss
-    better, new.next = NONE, item.waiting
-    while new.next != NONE and candidates[new.next].score >= new.score:
-        better, new.next = new.next, candidates[new.next].next
-    if better == NONE:
-        item.waiting = used
-    else:
-        candidates[better].next = used
+    new.below = new.beside = NONE
+    item.waiting = _joined(candidates, item.waiting, used)
     return used + 1
+
+
+@inner
+def _joined(candidates, one, other):
+    """Return the root of two skew heaps in one: the better candidate, of equal ones the earlier."""
+    root = above = NONE
+    while one != NONE and other != NONE:
+        difference = candidates[other].score - candidates[one].score
+        if difference > 0 or (difference == 0 and other < one):
+            one, other = other, one
+        if above == NONE:
+            root = one
+        else:
+            candidates[above].below = one
+        above, one = one, candidates[one].beside
+        candidates[above].beside = candidates[above].below
+    rest = max(one, other)
+    if above == NONE:
+        return rest
+    candidates[above].below = rest
+    return root
 
 
 @inner

@@ -20,7 +20,6 @@ from preorder.data.sentence import Sentence
 from preorder.errors import UsageError
 from preorder.io import files
 from preorder.io.files import Block, read_blocks
-from preorder.methods.base import HashedPreorderer
 from preorder.methods.line_order import Escaped, LineOrderer
 from preorder.methods.model_directory import Model, checksum, load_model
 from preorder.processes import in_order
@@ -103,7 +102,7 @@ def run(arguments: argparse.Namespace) -> None:
 def can_order_blocks(model: Model, job: ApplyJob) -> bool:
     """Say whether a model orders the lines of plain files, and there is one order of each to be written."""
     is_plain = job.source.trees is None and job.n_best is None and not job.lowercase
-    return isinstance(model.preorderer, HashedPreorderer) and is_plain
+    return hasattr(model.preorderer, "parse_hashed") and is_plain
 
 
 def _do_shard(job: ApplyJob, texts: Texts, shard: Shard, tick: Tick) -> None:

@@ -114,11 +114,6 @@ def common_layers(sentences: Iterable[Sentence]) -> list[str]:
     return [name for name in LAYERS if all(getattr(sentence, name) is not None for sentence in sentences)]
 
 
-def is_layers(value: Any) -> bool:
-    """Say whether a value of a model's state is a list of different ``LAYERS``, one at least."""
-    return isinstance(value, list) and 0 < len(value) == sum(value.count(name) == 1 for name in LAYERS)
-
-
 def frequent(strings: Iterable[str], max_strings: int | None = None) -> tuple[str, ...]:
     """Return the strings there ``MIN_COUNT`` times or more, the most frequent first, then by name."""
     counts = ((-count, string) for string, count in Counter(strings).items() if count >= MIN_COUNT)

@@ -16,13 +16,16 @@ from preorder.learning.checkpoint import NO_CHECKPOINT, Arrays, Checkpoint
 
 if TYPE_CHECKING:
     from preorder.btg.nbest import ScoredTree  # imports numba
-    from preorder.learning.encode import Batch
 
 T = TypeVar("T")
 
 
 class Preorderer(ABC):
-    """A trained preorderer: a pure function of annotated sentences; pickled as its :meth:`state`."""
+    """A trained preorderer: a pure function of annotated sentences; pickled as its :meth:`state`.
+
+    One that reads nothing of the tokens but their hashes also has ``token_layers``, which layers it reads, of
+    :data:`preorder.learning.encode.LAYERS`, in this order, and ``parse_hashed``, which parses a ``Batch``.
+    """
 
     method: ClassVar[str]
     layers: frozenset[str]
@@ -93,17 +96,6 @@ class Preorderer(ABC):
             pairs = zip(trees, positions.tolist(), strict=True)
             orders.append([(float(score), Permutation(tuple(order))) for (score, _), order in pairs])
         return orders
-
-
-class HashedPreorderer(ABC):
-    """A preorderer that reads nothing of the tokens but their hashes."""
-
-    token_layers: tuple[str, ...]
-    """Which layers it reads, of :data:`preorder.learning.encode.LAYERS`, in this order."""
-
-    @abstractmethod
-    def parse_hashed(self, batch: Batch, threads: int = 1) -> tuple[np.ndarray, np.ndarray]:
-        """Return the trees and positions of sentences, as :meth:`Preorderer.parse` does."""
 
 
 def permutations(positions: np.ndarray, sentences: Sequence[Sentence]) -> list[Permutation]:

@@ -7,7 +7,7 @@ white space inside of tokens, and blocks with anything wrong in them, so that on
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -24,7 +24,7 @@ from preorder.data.formats import (
 )
 from preorder.errors import DataError
 from preorder.learning.encode import BORDER, LAYERS, Batch, Hashes, hash_tokens, seed_of
-from preorder.methods.base import HashedPreorderer, binary_trees, permutations
+from preorder.methods.base import binary_trees, permutations
 from preorder.methods.model_directory import Model
 
 SPACE, TAB, NEWLINE, RETURN = 32, 9, 10, 13
@@ -36,11 +36,11 @@ Column = tuple[np.ndarray, np.ndarray, np.ndarray]  # a text, uint8, and where a
 
 
 class BlockOrderer:
-    """Orders blocks by a model that has a :class:`HashedPreorderer`; threads may share it."""
+    """Orders blocks by a model that has a preorderer that parses hashes; threads may share it."""
 
     def __init__(self, model: Model, name: str) -> None:
         self._model, self._has_seen_lines = model, False
-        self._preorderer: HashedPreorderer = model.preorderer
+        self._preorderer: Any = model.preorderer
         self._format = name
         self._layers = self._preorderer.token_layers
         hashes = {layer: Hashes(layer) for layer in self._layers}

@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterable
 
 from preorder.data import Sentence
 from preorder.data.formats import FORMATTERS, needs_escape
-from preorder.methods.base import HashedPreorderer
 from preorder.methods.model_directory import Model
 
 Escaped = tuple[int, tuple[str, ...]]  # a line, from 0, and its words
@@ -18,7 +17,7 @@ class LineOrderer:
     def __init__(self, model: Model, name: str) -> None:
         self._model, self._format = model, name
         self._in_blocks = None
-        if isinstance(model.preorderer, HashedPreorderer):
+        if hasattr(model.preorderer, "parse_hashed"):
             from preorder.methods.block_order import BlockOrderer  # imports numba
 
             self._in_blocks = BlockOrderer(model, name)

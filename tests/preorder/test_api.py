@@ -106,7 +106,7 @@ def test_lines_to_lines(model, tmp_path, monkeypatch, name, is_bulk):
     """As ``preorder apply`` writes them, in blocks or one by one; in a process that has got the object."""
     monkeypatch.chdir(tmp_path)
     if not is_bulk:
-        monkeypatch.setattr("preorder.methods.line_order.HashedPreorderer", ())
+        monkeypatch.setattr("preorder.methods.block_order.BlockOrderer.__call__", lambda *_: None)
     api._orderer.cache_clear()
     model.save("model")
     lines = [*SOURCES[:9], "", "s1  v￨3\t&#1; p", "s0 v1\r"]

@@ -7,12 +7,12 @@ import numpy as np
 from preorder.btg.grammar import NODE_FIELDS
 from preorder.data.trees import DependencyTree, Permutation
 from preorder.learning.encode import Encoder
-from preorder.methods.base import HashedPreorderer, permutations
+from preorder.methods.base import permutations
 from preorder.methods.model_directory import Model, save_model
 from preorder.methods.registry import METHODS
 
 
-class ByHash(HashedPreorderer):
+class ByHash:
     method = "by-hash"
 
     def __init__(self, token_layers):

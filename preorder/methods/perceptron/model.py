@@ -11,15 +11,15 @@ from preorder.btg.nbest import EXACT, ScoredTree
 from preorder.data import NO_LINES, Bitext, Sentence
 from preorder.errors import DataError, shown
 from preorder.learning.checkpoint import NO_CHECKPOINT, Arrays, Checkpoint
-from preorder.learning.encode import Batch, Encoder, common_layers, is_layers
-from preorder.methods.base import HashedPreorderer, Preorderer
+from preorder.learning.encode import LAYERS, Batch, Encoder, common_layers
+from preorder.methods.base import Preorderer
 from preorder.methods.perceptron.parse import parse, parse_kbest
 from preorder.methods.perceptron.scorer import shape_scores
 from preorder.methods.perceptron.weights import NEGLIGIBLE, Weights, unpack
 from preorder.methods.registry import PerceptronOptions
 
 
-class BTGPreorderer(HashedPreorderer, Preorderer):
+class BTGPreorderer(Preorderer):
     """A trained BTG model; see :class:`preorder.methods.base.Preorderer`."""
 
     method: ClassVar[str] = "btg"
@@ -50,7 +50,8 @@ class BTGPreorderer(HashedPreorderer, Preorderer):
     @classmethod
     def from_state(cls, values: dict[str, Any], arrays: Arrays) -> BTGPreorderer:
         layers = values.get("layers")
-        if not is_layers(layers):
+        known = [name for name in LAYERS if isinstance(layers, list) and layers.count(name) == 1]
+        if not known or len(known) < len(layers):
             raise DataError(f"not the layers of a BTG model: {shown(layers)}")
         return cls(unpack(arrays), layers)
 

@@ -16,9 +16,9 @@ import numpy as np
 from preorder.btg.grammar import NODE_FIELDS
 from preorder.btg.nbest import EXACT, ScoredTree, context_of, join, join_pieces, kbest
 from preorder.btg.viterbi import best_tree, positions_of
-from preorder.compiled import entry_point, inner
+from preorder.compiled import entry_point
 from preorder.learning.encode import Batch
-from preorder.methods.perceptron.scorer import score_sentence, split_scores
+from preorder.methods.perceptron.scorer import score_boundaries, score_sentence
 from preorder.methods.perceptron.table import Tables
 
 CHUNKS = 8  # a thread, so that the threads end at about the same time
@@ -63,26 +63,19 @@ def _parse_sentences(tables, shape, batch, nodes, positions, first, last):
             continue
         start = batch.starts[sentence]
         offset = start - sentence - 1
-        tree = nodes[offset : offset + n - 1]
-        _parse_pieces(tables, shape, batch.tokens[:, start - 1 : start + n + 1], n, tree)
+        tree, tokens = nodes[offset : offset + n - 1], batch.tokens[:, start - 1 : start + n + 1]
+        cuts, count = cuts_of(tables, tokens, n), 0
+        for p in range(cuts.size - 1):
+            begin, end = cuts[p], cuts[p + 1]
+            count += join(tree, count, begin, end, n)
+            size = end - begin
+            if size > 1:
+                scores, _ = score_sentence(tables, shape, tokens[:, begin : end + 2], size)
+                piece = tree[count : count + size - 1]
+                best_tree(scores, size, context_of(begin, end, n), piece)
+                piece[:, :3] += begin
+                count += size - 1
         positions_of(tree, positions[offset : offset + n])
-
-
-@inner
-def _parse_pieces(tables, shape, tokens, n, nodes):
-    cuts = cuts_of(tables, tokens, n)
-    count = 0
-    for p in range(cuts.size - 1):
-        begin, end = cuts[p], cuts[p + 1]
-        count += join(nodes, count, begin, end, n)
-        size = end - begin
-        if size > 1:
-            scores, _ = score_sentence(tables, shape, tokens[:, begin : end + 2], size)
-            best_tree(scores, size, context_of(begin, end, n), nodes[count : count + size - 1])
-            for node in range(count, count + size - 1):
-                for field in range(3):
-                    nodes[node, field] += begin
-            count += size - 1
 
 
 @entry_point
@@ -90,7 +83,9 @@ def cuts_of(tables, tokens, n):
     """Return the boundaries between which the pieces of a sentence lie: int64, from 0 to n."""
     cuts = [0]
     if n > EXACT:
-        preference = split_scores(tables, tokens, n)
+        keys, rows = np.empty((2, tokens.shape[0] * (n + 2)), np.uint64)
+        split = score_boundaries(tables, tokens, n, keys, rows)[3]
+        preference = split[:, 0] - split[:, 1]
         while n - cuts[-1] > EXACT:
             first, last = cuts[-1] + EXACT // 2 + 1, cuts[-1] + EXACT + 1
             cuts.append(first + np.argmax(preference[first:last]))

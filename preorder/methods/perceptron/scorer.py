@@ -48,7 +48,7 @@ def score_sentence(tables, shape, tokens, n):
     size = tokens.shape[0] * (n + 2) * (n + 1)
     keys, rows = np.empty(size, np.uint64), np.empty(size, np.uint64)
     pair, triple, quad = tables.pair, tables.triple, tables.quad
-    begin, end, pivot, split, spread = _score_boundaries(tables, tokens, n, keys, rows)
+    begin, end, pivot, split, spread = score_boundaries(tables, tokens, n, keys, rows)
     _add_pairs(pair.slots, pair.weights, tokens, n, spread, keys, rows, left, right, span)
     _add_triples(triple.slots, triple.weights, tokens, n, spread, keys, rows, left, right)
     _set_shapes(shape, n, node)
@@ -58,16 +58,7 @@ def score_sentence(tables, shape, tokens, n):
 
 
 @inner
-def split_scores(tables, tokens, n):
-    """Return what straight scores more than inverted at each split, by what is next to it: ``[m]``; O(n)."""
-    size = tokens.shape[0] * (n + 2)
-    keys, rows = np.empty(size, np.uint64), np.empty(size, np.uint64)
-    split = _score_boundaries(tables, tokens, n, keys, rows)[3]
-    return split[:, 0] - split[:, 1]
-
-
-@inner
-def _score_boundaries(tables, tokens, n, keys, rows):
+def score_boundaries(tables, tokens, n, keys, rows):
     """Return what a node scores by all templates that look at the tokens around one boundary.
 
     That is begin, end and pivot (by the context), float32 ``[boundary, lane]``; split, ``[boundary, label]``;

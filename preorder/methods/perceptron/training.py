@@ -102,20 +102,15 @@ def learn(queue, tables, weights, batch, begin):
             _update(tables[which], which, batch, first, last, rows)
         elif first + task < last:
             if first != current:
-                if not _have_room(tables, max_new_rows(batch, first)):
+                more, lacking = max_new_rows(batch, first), 0
+                for which in range(DENSE):
+                    lacking += tables[which].used[0] + more[which] > tables[which].keys.size
+                if lacking:
                     _add(queue, STOPPED, 1)
                     return first
                 current, shape = first, shape_scores(weights.shape, longest)
             _solve(weights, shape, batch, batch.turns[first + task], counter, trees)
         _add(queue, DONE, 1)
-
-
-@inner
-def _have_room(tables, more):
-    lacking = 0
-    for which in range(DENSE):
-        lacking += tables[which].used[0] + more[which] > tables[which].keys.size
-    return lacking == 0
 
 
 @inner

@@ -132,7 +132,7 @@ class Recursive(nn.Module):
         biases = self.bias.expand(len(minibatch.children), -1)
         if self.category is not None:
             biases = biases + self.category(minibatch.categories)
-        nodes = compose(leaves, biases, self.weight, minibatch.children, minibatch.sizes)
+        nodes = Compose.apply(leaves, biases, self.weight, minibatch.children, minibatch.sizes)
         straight, inverted = self.output(self._dropped(nodes)).unbind(1)
         return inverted - straight
 
@@ -145,18 +145,12 @@ class Recursive(nn.Module):
         return nn.functional.dropout(vectors, self.dropout, self.training)
 
 
-def compose(
-    leaves: torch.Tensor, biases: torch.Tensor, weight: torch.Tensor, children: torch.Tensor, sizes: list[int]
-) -> torch.Tensor:
-    """Return the vectors of all nodes, ``[nodes, size]``, height by height; differentiable once.
+class Compose(torch.autograd.Function):
+    """The vectors of all nodes, ``[nodes, size]``, height by height; differentiable once.
 
-    Takes vectors of the tokens ``[tokens, size]``, b of each node ``[nodes, size]``, W ``[2 · size, size]``,
-    and ``children`` and ``sizes`` of a minibatch. The gradient, too, takes one product for each height.
+    Given vectors of tokens and biases of nodes, a weight, and the children and sizes of a :class:`Minibatch`.
     """
-    return _Compose.apply(leaves, biases, weight, children, sizes)
 
-
-class _Compose(torch.autograd.Function):
     @staticmethod
     def forward(ctx, leaves, biases, weight, children, sizes):
         vectors = leaves.new_empty((len(leaves) + len(biases), leaves.shape[1]))

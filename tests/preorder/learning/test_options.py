@@ -27,11 +27,11 @@ class Two:
 BOTH = {"one": One, "two": Two}
 
 
-def parsed(*arguments, methods=BOTH):
+def parsed(*arguments):
     parser = argparse.ArgumentParser()
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--threads", type=int, default=1)
-    add_options(parser, methods)
+    add_options(parser, BOTH)
     return parser.parse_args(arguments), parser.format_help()
 
 

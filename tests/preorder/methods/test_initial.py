@@ -105,5 +105,3 @@ def test_what_contradicts_the_model_in_python(folder):
     before = preorder.load(str(folder / "neural-btg"))
     with pytest.raises(UsageError, match="classes: with init the model's word classes are used"):
         preorder.train(SOURCES, ASKED, "neural-btg", init=before, classes=0)
-    with pytest.raises(UsageError, match="--depth 2: the model of --init has 1"):
-        preorder.train(SOURCES, ASKED, "neural-btg", init=before, depth=2)

@@ -29,10 +29,7 @@ def draw(lengths, seed=0):
     return Input(generator.integers(2, 10, (2, sum(lengths))), np.array(lengths), np.array(partner, np.int32))
 
 
-PARTNER = pytest.mark.parametrize("with_partner", [False, True])
-
-
-@PARTNER
+@pytest.mark.parametrize("with_partner", [False, True])
 @pytest.mark.parametrize("threads", [1, 3])
 def test_batches_do_not_change_results(scorer, threads, with_partner):
     given = draw([7, 1, 12, 0, 7, 30, 2, 7, 1])
