@@ -126,15 +126,11 @@ class Learner:
         self._tables = (*new, dense)
 
     def order(self, sentences: Sequence[Sentence]) -> list[Permutation]:
-        tables = self.averaged_tables()
+        self._set_averages()
+        tables = self._with_rows([table.changes for table in self._tables])
         shape = shape_scores(tables.shape, EXACT)
         _, positions = parse(tables, shape, self._encoder(sentences), self._options.threads)
         return permutations(positions, sentences)
-
-    def averaged_tables(self) -> Tables:
-        """Return the average of the weights so far, in the memory of the learner's tables."""
-        self._set_averages()
-        return self._with_rows([table.changes for table in self._tables])
 
     def _with_rows(self, weights: Sequence[np.ndarray]) -> Tables:
         *hashed, dense = zip(self._tables, weights, strict=True)

@@ -96,8 +96,6 @@ def test_pieces_stay_in_the_order_of_the_source():
         assert len(tree.nodes) == N - 1
         assert tree.nodes[0].tolist() == [0, 3, N, 0, ROOT]
         assert (sorted(given[:3]), given[3], sorted(given[4:])) == ([0, 1, 2], 3, [4, 5, 6, 7])
-    contexts = {tuple(node[:3]): node[4] for node in joined[0].nodes.tolist()}
-    assert contexts[3, 4, N] == 1  # right child of a straight node
 
 
 def test_contexts_are_those_of_the_whole_tree():

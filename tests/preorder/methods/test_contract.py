@@ -11,6 +11,7 @@ pytest.importorskip("torch")
 from preorder.data import NO_LINES, Alignment, Bitext, Sentence
 from preorder.errors import UsageError
 from preorder.learning.checkpoint import Checkpoint
+from preorder.learning.loop import HeldOutLines
 from preorder.methods.model_directory import LAYER_OPTIONS, Model, load_model, save_model
 from preorder.methods.registry import METHODS, all_options, method_class
 from tests.support.texts import content
@@ -168,12 +169,17 @@ def test_few_sure_links_count_more_than_many_doubtful_ones(method):
 
 
 @pytest.mark.parametrize("method", ITERATED)
-def test_held_out_lines_do_not_choose_the_model(method):
+def test_held_out_lines_measure_the_model_and_do_not_choose_it(method):
     """A handful of them says too little, whatever they ask for."""
-    lines, options = puzzling(), options_of(method, iterations=6)
-    fit = method_class(method).fit
-    models = [fit(lines, options, held)[0] for held in (NO_LINES, bitext(CORPUS[:4]), monotone())]
-    arrays = [{name: a.tobytes() for name, a in model.state()[1].items()} for model in models]
+    lines, options = puzzling(), options_of(method, iterations=6, ensemble="none")
+    arrays = []
+    for held in (NO_LINES, bitext(CORPUS[:4]), monotone()):
+        model, statistics = method_class(method).fit(lines, options, held)
+        arrays.append({name: array.tobytes() for name, array in model.state()[1].items()})
+        assert statistics["held_out"] == len(held)
+        if held:
+            tau = HeldOutLines(held).tau(model.order(held.sentences))
+            assert tau == statistics["history"][-1]["tau_nakagawa"]
     assert arrays[0] == arrays[1] == arrays[2]
 
 

@@ -5,20 +5,12 @@ import numpy as np
 import pytest
 
 from preorder.btg.constraint import Constraint
-from preorder.compiled import entry_point
 from preorder.data import Sentence
-from preorder.methods.perceptron.features import TABLE_NAMES
 from preorder.methods.perceptron.learner import Learner, weights_of
-from preorder.methods.perceptron.table import find_all
 from preorder.methods.perceptron.weights import unpack
 from preorder.methods.registry import PerceptronOptions
 
 SWAP = (["words"], [Sentence(("a", "b"))], Constraint(np.array([1, 0], np.int32), np.ones(2)))
-
-
-@entry_point
-def look_up(slots, weights, keys, rows):
-    find_all(slots, weights, keys, keys.size, rows)
 
 
 def random_corpus(sentences, seed, count=12):
@@ -117,20 +109,6 @@ def test_goes_on_from_a_state_to_the_last_bit(threads, monkeypatch):
         assert second.state()[name].tobytes() == array.tobytes(), name
     for name, array in whole.model().items():
         assert second.model()[name].tobytes() == array.tobytes(), name
-
-
-def test_averaged_tables_hold_the_average():
-    """Each key, looked up, gives the row that the average has for it."""
-    learner = Learner(*random_corpus(150, seed=6), PerceptronOptions(minibatch=8))
-    iterated(learner, 1)
-    average = learner.model()
-    for name, table in zip(TABLE_NAMES, learner.averaged_tables(), strict=False):
-        keys = average[f"{name}.keys"]
-        rows = np.empty(keys.size, np.uint64)
-        look_up(table.slots, table.weights, keys, rows)
-        np.testing.assert_array_equal(table.weights[rows], average[f"{name}.rows"])
-        assert not table.weights[0].any()
-    np.testing.assert_array_equal(learner.averaged_tables().shape, average["shape"])
 
 
 def test_the_weights_of_a_file_are_as_good_to_begin_from(monkeypatch):
