@@ -83,6 +83,7 @@ class Checkpoint:
         return Checkpoint(f"{self._path.removesuffix(SAFETENSORS)}-{number}{SAFETENSORS}")
 
     def load(self, key: str) -> tuple[Any, Arrays] | None:
+        """Return the values and arrays that were saved under a key; None: there is no file."""
         if not self.present:
             return None
         try:
@@ -104,13 +105,16 @@ class Checkpoint:
 
     @property
     def present(self) -> bool:
+        """Whether there is a file."""
         return self._path is not None and storage.exists(self._path)
 
     @property
     def due(self) -> bool:
+        """Whether it is time to write again."""
         return self._path is not None and time.monotonic() >= self._next
 
     def save(self, key: str, values: Any, arrays: Arrays) -> None:
+        """Write values and arrays, under the key of the training."""
         if self._path is None:
             return
         began = time.monotonic()
@@ -137,6 +141,7 @@ class Checkpoints:
         self._folder = folder
 
     def part(self, name: str) -> Checkpoint:
+        """Return the checkpoint of one job of the command."""
         if self._folder is None:
             return NO_CHECKPOINT
         return Checkpoint(os.path.join(self._folder, f"{name}{SAFETENSORS}"))

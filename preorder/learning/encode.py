@@ -43,6 +43,7 @@ class Encoder:
         self._hashes = {layer: Hashes(layer) for layer in layers}
 
     def __call__(self, sentences: Sequence[Sentence]) -> Batch:
+        """Return the hashes of all tokens."""
         lengths = lengths_of(sentences)
         starts = np.concatenate(([0], np.cumsum(lengths + 1)))[:-1] + 1
         tokens = np.empty((len(self._hashes), int(lengths.sum()) + len(sentences) + 1), np.uint64)
@@ -137,6 +138,7 @@ class Vocabulary:
 
     @classmethod
     def from_state(cls, known: Any) -> Vocabulary:
+        """Rebuild a vocabulary from the values of a model's state."""
         if (
             not isinstance(known, dict)
             or not {"words"} <= set(known) <= set(LAYERS)
@@ -147,6 +149,7 @@ class Vocabulary:
 
     @property
     def rows(self) -> dict[str, int]:
+        """How many rows the table of each layer has."""
         return {layer: 1 + len(strings) for layer, strings in self.known.items()}
 
     def __call__(self, sentences: Sequence[Sentence]) -> np.ndarray:

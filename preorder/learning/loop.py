@@ -43,20 +43,28 @@ class HeldOutLines:
 class Trainable(Protocol):
     """What learns. The same data, options and iterations leave it in the same state, to the last bit.
 
-    Its length is the number of sentences, its ``key`` the digest of data and options. ``learn`` learns from
-    every sentence once and returns statistics, among them ``errors``: training ends at 0. Iterations count
-    from 1; random numbers depend on this and the seed alone. It calls ``advance`` with the number of
-    sentences done since the last call. ``order`` goes by the model as it is now. Later learning may change
-    the arrays of ``model`` and of ``state``, which is all that further iterations depend on.
+    Its length is the number of sentences. Iterations count from 1; random numbers depend on this and the seed
+    alone. ``advance`` is called with the number of sentences done since the last call.
     """
 
     def __len__(self) -> int: ...
-    def key(self) -> str: ...
-    def learn(self, iteration: int, advance: Callable[[int], Any]) -> TrainingStatistics: ...
-    def order(self, sentences: Sequence[Sentence]) -> list[Permutation]: ...
-    def model(self) -> Arrays: ...
-    def state(self) -> Arrays: ...
-    def restore(self, arrays: Arrays) -> None: ...
+    def key(self) -> str:
+        """Return the digest of data and options."""
+
+    def learn(self, iteration: int, advance: Callable[[int], Any]) -> TrainingStatistics:
+        """Learn from every sentence once; return statistics. Training ends where their ``errors`` are 0."""
+
+    def order(self, sentences: Sequence[Sentence]) -> list[Permutation]:
+        """Order sentences by the model as it is now."""
+
+    def model(self) -> Arrays:
+        """Return the model as it is now; later learning may change these arrays, and those of the state."""
+
+    def state(self) -> Arrays:
+        """Return all that further iterations depend on."""
+
+    def restore(self, arrays: Arrays) -> None:
+        """Take the arrays of a :meth:`state`."""
 
 
 def train(

@@ -159,6 +159,7 @@ class NetworkLearner(ABC, Generic[Network, Result]):
         """Return the statistics of an iteration, the ``loss`` among them, from those of its minibatches."""
 
     def learn(self, iteration: int, advance: Callable[[int], Any]) -> TrainingStatistics:
+        """See :meth:`.loop.Trainable.learn`."""
         seed = np.random.SeedSequence((self._options.seed, iteration))
         minibatches = self._minibatches(np.random.default_rng(seed))
         results = []
@@ -197,9 +198,11 @@ class NetworkLearner(ABC, Generic[Network, Result]):
         torch.optim.swa_utils.get_ema_multi_avg_fn(1 - share)(averages, weights, None)
 
     def model(self) -> Arrays:
+        """See :meth:`.loop.Trainable.model`."""
         return weights_of(self.average)
 
     def state(self) -> Arrays:
+        """See :meth:`.loop.Trainable.state`."""
         arrays = add_prefix("average.", weights_of(self.average))
         arrays |= add_prefix("weights.", weights_of(self._network))
         for name, parameter in self._network.named_parameters():
@@ -208,6 +211,7 @@ class NetworkLearner(ABC, Generic[Network, Result]):
         return arrays
 
     def restore(self, arrays: Arrays) -> None:
+        """See :meth:`.loop.Trainable.restore`."""
         set_weights(self.average, part_with("average.", arrays))
         set_weights(self._network, part_with("weights.", arrays))
         for name, parameter in self._network.named_parameters():

@@ -66,9 +66,11 @@ class Preorderer(ABC):
         return type(self).from_state, self.state()
 
     def positions(self, sentences: Sequence[Sentence], threads: int = 1) -> np.ndarray:
+        """Return where each token goes, one sentence after another: int32 ``[tokens]``."""
         return self.parse(sentences, threads)[1]
 
     def order(self, sentences: Sequence[Sentence], threads: int = 1) -> list[Permutation]:
+        """Return the best reordering of each sentence."""
         return permutations(self.positions(sentences, threads), sentences)
 
     def trees(self, sentences: Sequence[Sentence], threads: int = 1) -> list[BinaryTree]:

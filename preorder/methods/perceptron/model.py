@@ -33,22 +33,28 @@ class BTGPreorderer(Preorderer):
         self._encoder = Encoder(self.token_layers)
 
     def parse(self, sentences: Sequence[Sentence], threads: int) -> tuple[np.ndarray, np.ndarray]:
+        """See :meth:`.base.Preorderer.parse`."""
         return self.parse_hashed(self._encoder(sentences), threads)
 
     def parse_hashed(self, batch: Batch, threads: int = 1) -> tuple[np.ndarray, np.ndarray]:
+        """Return trees and positions, as :meth:`parse` does, given hashes."""
         return parse(self._tables, self._shape, batch, threads)
 
     def kbest(self, sentences: Sequence[Sentence], k: int, threads: int) -> list[list[ScoredTree]]:
+        """See :meth:`.base.Preorderer.kbest`."""
         return parse_kbest(self._tables, self._shape, self._encoder(sentences), k, threads)
 
     def fixed_options(self) -> dict[str, Any]:
+        """See :meth:`.base.Preorderer.fixed_options`."""
         return {}
 
     def state(self) -> tuple[dict[str, Any], Arrays]:
+        """See :meth:`.base.Preorderer.state`."""
         return {"layers": list(self.token_layers)}, self._weights.pack()
 
     @classmethod
     def from_state(cls, values: dict[str, Any], arrays: Arrays) -> BTGPreorderer:
+        """See :meth:`.base.Preorderer.from_state`."""
         layers = values.get("layers")
         known = [name for name in LAYERS if isinstance(layers, list) and layers.count(name) == 1]
         if not known or len(known) < len(layers):

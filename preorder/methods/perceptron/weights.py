@@ -35,6 +35,7 @@ class Weights:
     shape: np.ndarray  # float32 [SHAPES, LABELS], the dense table
 
     def tables(self) -> Tables:
+        """Return the tables to look up in."""
         tables = []
         for keys, rows, spread in zip(self.keys, self.rows, self.spread, strict=True):
             slots = np.zeros(capacity(keys.size), np.uint64)

@@ -78,12 +78,14 @@ class Learner(NetworkLearner[torch.nn.Module, np.ndarray]):
         return int((self._batch.trees.lengths > 1).sum())
 
     def key(self) -> str:
+        """See :meth:`.loop.Trainable.key`."""
         batch, numbering = self._batch, self.numbering
         known = (numbering.vocabulary.known, numbering.categories)
         arrays = (batch.tokens, batch.trees.nodes, batch.trees.lengths, batch.categories, self._counts)
         return digest([self._method, without_threads(self._options), *known], *arrays)
 
     def order(self, sentences: Sequence[Sentence]) -> list[Permutation]:
+        """See :meth:`.loop.Trainable.order`."""
         trees = forest(sentences, self._options.binarisation)
         odds = log_odds(self.average, self.numbering(sentences, trees), self._options.threads)
         return permutations(positions(trees, odds > 0), sentences)
@@ -136,6 +138,7 @@ class TreeSwapPreorderer(Preorderer):
         self._network = network.to(device()).eval()
 
     def parse(self, sentences: Sequence[Sentence], threads: int) -> tuple[np.ndarray, np.ndarray]:
+        """See :meth:`.base.Preorderer.parse`."""
         trees = forest(sentences, self._binarisation)
         labels = log_odds(self._network, self._numbering(sentences, trees), threads) > 0
         return labelled(trees, labels), positions(trees, labels)
@@ -153,6 +156,7 @@ class TreeSwapPreorderer(Preorderer):
         return [list(_likeliest(trees.nodes[rows], odds[rows], k)) for rows in slices]
 
     def state(self) -> tuple[dict[str, Any], Arrays]:
+        """See :meth:`.base.Preorderer.state`."""
         values = {
             "trees": self._kind,
             "binarisation": self._binarisation,
@@ -165,6 +169,7 @@ class TreeSwapPreorderer(Preorderer):
 
     @classmethod
     def from_state(cls, values: dict[str, Any], arrays: Arrays) -> TreeSwapPreorderer:
+        """See :meth:`.base.Preorderer.from_state`."""
         kind, how = values.get("trees"), values.get("binarisation")
         if kind not in KINDS or how not in BINARISATIONS:
             raise DataError(f"not the trees of a model of nodes: {shown(kind)}, {shown(how)}")

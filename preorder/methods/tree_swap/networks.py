@@ -55,9 +55,11 @@ class Numbering:
 
     @property
     def rows(self) -> int:
+        """How many categories have an embedding, with the unknown one."""
         return 1 + len(self.categories)
 
     def __call__(self, sentences: Sequence[Sentence], trees: Forest) -> Batch:
+        """Return the sentences and trees as numbers."""
         found = (self._row_of.get(category, UNKNOWN) for category in trees.categories)
         categories = np.fromiter(found, np.int64, len(trees.categories))
         relations = find_relations(trees.nodes, trees.starts, trees.lengths)
@@ -152,7 +154,15 @@ class Compose(torch.autograd.Function):
     """
 
     @staticmethod
-    def forward(ctx, leaves, biases, weight, children, sizes):
+    def forward(
+        ctx: Any,
+        leaves: torch.Tensor,
+        biases: torch.Tensor,
+        weight: torch.Tensor,
+        children: torch.Tensor,
+        sizes: Sequence[int],
+    ) -> torch.Tensor:
+        """Compute the vectors."""
         vectors = leaves.new_empty((len(leaves) + len(biases), leaves.shape[1]))
         vectors[: len(leaves)] = leaves
         first = 0
@@ -167,6 +177,7 @@ class Compose(torch.autograd.Function):
 
     @staticmethod
     def backward(ctx: Any, gradient: torch.Tensor) -> tuple[torch.Tensor | None, ...]:
+        """Compute the gradients of leaves, biases and weight."""
         vectors, weight, children = ctx.saved_tensors
         tokens = len(vectors) - len(children)
         below = vectors.new_zeros(vectors.shape)
