@@ -31,8 +31,8 @@ def description(tmp_path):
     contents = {
         "src": lines,
         "align": ["0-0 1-2 2-1"] * len(lines),
-        "constituency": map(bracketing, lines),
-        "dependency": map(conllu, lines),
+        "train.constituency": map(bracketing, lines),
+        "train.dependency": map(conllu, lines),
         "test": ["S1 V1 O1", "", "S3 V4 new", "S1"],
         "test.constituency": [bracketing("S1 V1 O1"), "", bracketing("S3 V4 new"), "(ROOT (N S1))"],
         "test.dependency": [conllu("S1 V1 O1"), "", conllu("S3 V4 new"), "1\tS1\t_\tN\t_\t_\t0\troot\t_\t_"],
@@ -45,7 +45,7 @@ def description(tmp_path):
 @pytest.mark.parametrize(("kind", "other"), [("constituency", "dependency"), ("dependency", "constituency")])
 @pytest.mark.parametrize("method", ["rvnn", "swap-lstm"])
 def test_learns_and_applies(run, tmp_path, description, method, kind, other):
-    said = run(f"{TRAIN} {method} --trees {kind}").err
+    said = run(f"{TRAIN} {method} --trees train.{kind}").err
     assert "trees allow has a tau_nakagawa of 1.0000 over aligned tokens" in said
     assert description()["needs"] == sorted(["tags", kind])
     assert {path.name for path in (tmp_path / "model").iterdir()} == {"model.json", "weights.safetensors"}
@@ -67,7 +67,7 @@ def test_learns_and_applies(run, tmp_path, description, method, kind, other):
 )
 def test_a_model_knows_which_tags_it_reads(run, tmp_path, description, first, option, tagset):
     """Each file to apply it to has one sound column, and names none, or the other."""
-    (tmp_path / "trees").write_text(first + (tmp_path / "dependency").read_text())
+    (tmp_path / "trees").write_text(first + (tmp_path / "train.dependency").read_text())
     write(tmp_path / "test", "S1")
     run(f"{TRAIN} rvnn --trees trees {option}")
     assert description()["tagset"] == tagset
@@ -78,6 +78,6 @@ def test_a_model_knows_which_tags_it_reads(run, tmp_path, description, first, op
 
 
 def test_cross_fitting(run, tmp_path):
-    run(f"{TRAIN} rvnn --trees constituency --cross-fit 2 --cross-fit-out features")
+    run(f"{TRAIN} rvnn --trees train.constituency --cross-fit 2 --cross-fit-out features")
     expected = [f"S{i % 7}￨0 V{i % 5}￨2 O{i % 3}￨1" for i in range(120)]
     assert (tmp_path / "features").read_text().splitlines() == expected
