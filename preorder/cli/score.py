@@ -166,7 +166,7 @@ def _metrics(text: str) -> tuple[str, ...]:
 
 
 def add_metric_options(parser: argparse.ArgumentParser) -> None:
-    """Add the options that :func:`metric_options` reads."""
+    """Add ``--tokenize``, ``--words`` and ``--case-sensitive``."""
     options.add_choice(parser, "--tokenize", TOKENIZERS, DEFAULTS.tokenize, "tokenizer of BLEU")
     text = "tokenizer of TER and RIBES, with the same choices (default: %(default)s)"
     metavar = "TOKENIZER"
