@@ -134,7 +134,7 @@ class Recursive(nn.Module):
         biases = self.bias.expand(len(minibatch.children), -1)
         if self.category is not None:
             biases = biases + self.category(minibatch.categories)
-        nodes = Compose.apply(leaves, biases, self.weight, minibatch.children, minibatch.sizes)
+        nodes = _Compose.apply(leaves, biases, self.weight, minibatch.children, minibatch.sizes)
         straight, inverted = self.output(self._dropped(nodes)).unbind(1)
         return inverted - straight
 
@@ -147,22 +147,14 @@ class Recursive(nn.Module):
         return nn.functional.dropout(vectors, self.dropout, self.training)
 
 
-class Compose(torch.autograd.Function):
+class _Compose(torch.autograd.Function):
     """The vectors of all nodes, ``[nodes, size]``, height by height; differentiable once.
 
     Given vectors of tokens and biases of nodes, a weight, and the children and sizes of a :class:`Minibatch`.
     """
 
     @staticmethod
-    def forward(
-        ctx: Any,
-        leaves: torch.Tensor,
-        biases: torch.Tensor,
-        weight: torch.Tensor,
-        children: torch.Tensor,
-        sizes: Sequence[int],
-    ) -> torch.Tensor:
-        """Compute the vectors."""
+    def forward(ctx, leaves, biases, weight, children, sizes):
         vectors = leaves.new_empty((len(leaves) + len(biases), leaves.shape[1]))
         vectors[: len(leaves)] = leaves
         first = 0
@@ -177,7 +169,6 @@ class Compose(torch.autograd.Function):
 
     @staticmethod
     def backward(ctx: Any, gradient: torch.Tensor) -> tuple[torch.Tensor | None, ...]:
-        """Compute the gradients of leaves, biases and weight."""
         vectors, weight, children = ctx.saved_tensors
         tokens = len(vectors) - len(children)
         below = vectors.new_zeros(vectors.shape)

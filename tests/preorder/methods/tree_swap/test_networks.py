@@ -14,10 +14,10 @@ torch = pytest.importorskip("torch")
 from preorder.learning.encode import Vocabulary  # noqa: E402
 from preorder.learning.network import equally_long  # noqa: E402
 from preorder.methods.tree_swap.networks import (  # noqa: E402
-    Compose,
     Contextual,
     Numbering,
     Recursive,
+    _Compose,
     minibatch,
 )
 from preorder.methods.tree_swap.trees import forest  # noqa: E402
@@ -92,7 +92,7 @@ def draw(size=4):
 
 def test_equals_one_call_a_node():
     arrays, children, sizes = draw()
-    together = Compose.apply(*arrays, children, sizes)
+    together = _Compose.apply(*arrays, children, sizes)
     alone = one_by_one(*arrays, children)
     torch.testing.assert_close(together, alone)
     weights = torch.randn_like(alone)
