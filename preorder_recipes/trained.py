@@ -10,6 +10,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from preorder.analysis import plots
 from preorder.command_line import print_table
 from preorder.errors import DataError
 from preorder.io import files
@@ -73,9 +74,20 @@ def show_matrix(
 
     ``axis`` says what the columns are.
     """
-    from preorder.analysis import plots
-
     rows = [[word, *map("{:.2f}".format, row)] for word, row in zip(words, values, strict=True)]
     print_table(f"{title}, by {axis}", ["", *columns], rows)
     if out:
-        plots.write_picture(partial(plots.draw_matrix, words, columns, values, axis), title, out)
+        plots.write_picture(partial(_draw_matrix, words, columns, values, axis), title, out)
+
+
+def _draw_matrix(
+    rows: Sequence[str], columns: Sequence[str], values: Sequence[Sequence[float]], axis: str
+) -> Any:
+    figure, (axes,) = plots.new_figure(1)
+    figure.set_size_inches(plots.WIDTH, 0.25 * len(rows) + 0.8)
+    axes.imshow(values, cmap="Greys", vmin=0, vmax=1, aspect="auto")  # the darker the larger
+    axes.grid(visible=False)
+    axes.set_xticks(range(len(columns)), columns)
+    axes.set_xlabel(axis)
+    axes.set_yticks(range(len(rows)), rows, parse_math=False)
+    return figure

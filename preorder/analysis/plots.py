@@ -78,7 +78,8 @@ def styles(names: Sequence[str]) -> dict[str, Style]:
     return {name: _STYLES[k % len(_STYLES)] for k, name in enumerate(names)}
 
 
-def _new_figure(panels: int) -> tuple[Figure, list[Axes]]:
+def new_figure(panels: int) -> tuple[Figure, list[Axes]]:
+    """Return a figure with panels one below the other, as wide as a page's column."""
     require("matplotlib", "plots")
     from matplotlib.figure import Figure
 
@@ -115,7 +116,7 @@ def breakdown_title(breakdown: Breakdown) -> str:
 def draw_curves(curves: Curves) -> Figure:
     """Draw a panel for each score, with 95 % intervals."""
     looks = styles(_names(curves))
-    figure, panels = _new_figure(len(curves.measures))
+    figure, panels = new_figure(len(curves.measures))
     labels = [group.label.replace(" to ", "…") for group in curves.groups]
     numbers = map(int, labels) if all(map(str.isdecimal, labels)) else range(len(labels))
     xs = np.array(list(numbers), float)
@@ -144,7 +145,7 @@ def draw_curves(curves: Curves) -> Figure:
 def draw_breakdown(breakdown: Breakdown) -> Figure:
     """Draw bars, the parts side by side, with 95 % intervals."""
     looks = styles(list(breakdown.systems))
-    figure, (axes,) = _new_figure(1)
+    figure, (axes,) = new_figure(1)
     parts = list(next(iter(breakdown.systems.values())))
     width = BARS / len(looks)
     handles = {}
@@ -159,20 +160,6 @@ def draw_breakdown(breakdown: Breakdown) -> Figure:
     axes.set_xticks(range(len(parts)), titles)
     axes.set_ylabel(BREAKDOWN_TITLES[breakdown.kind].partition(";")[0])
     _add_legend(figure, handles)
-    return figure
-
-
-def draw_matrix(
-    rows: Sequence[str], columns: Sequence[str], values: Sequence[Sequence[float]], axis: str
-) -> Figure:
-    """Draw numbers from 0 to 1, a row of them for each word, the darker the larger."""
-    figure, (axes,) = _new_figure(1)
-    figure.set_size_inches(WIDTH, 0.25 * len(rows) + 0.8)
-    axes.imshow(values, cmap="Greys", vmin=0, vmax=1, aspect="auto")
-    axes.grid(visible=False)
-    axes.set_xticks(range(len(columns)), columns)
-    axes.set_xlabel(axis)
-    axes.set_yticks(range(len(rows)), rows, parse_math=False)
     return figure
 
 
