@@ -18,7 +18,7 @@ from typing import Any
 
 import yaml
 
-from preorder.errors import DataError, UsageError
+from preorder.errors import DataError, UsageError, errors_in
 from preorder.io.files import read_lines
 
 FOR_RECIPES = ("reads", "supervision", "begins_from")
@@ -83,10 +83,8 @@ def _read(path: str, above: tuple[str, ...]) -> Iterator[ConfigurationFile]:
 
 
 def _content(path: str) -> dict[str, Any]:
-    try:
+    with errors_in(path):
         content = parse_yaml("\n".join(read_lines(path)))
-    except DataError as error:
-        raise error.at(path, error.line) from None
     sizes = content.get("sizes", {}) if isinstance(content, dict) else None
     if not isinstance(sizes, dict) or not all(isinstance(options, dict) for options in sizes.values()):
         what = "the file" if sizes is None else "each of sizes"

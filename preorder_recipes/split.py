@@ -15,7 +15,7 @@ from pathlib import Path, PurePath
 from preorder.annotate.stanza import LANGUAGE
 from preorder.command_line.options import add_number, positive
 from preorder.data.formats import parse_tokens
-from preorder.errors import DataError, UsageError
+from preorder.errors import DataError, UsageError, errors_in
 from preorder.io import files
 from preorder.io.atomic import atomic_directory
 from preorder.io.storage import split_suffix
@@ -83,10 +83,8 @@ def write_split(arguments: argparse.Namespace, out: str) -> list[str]:
     for part, pairs in filled.items():
         if not pairs:
             raise DataError("no sentence pair is left", getattr(arguments, f"{part}_src"))
-    try:
+    with errors_in(arguments.src):
         parts = split(train, filled, arguments.held)
-    except DataError as error:
-        raise error.at(arguments.src, None) from None
     with atomic_directory(out) as fresh:
         for part, pairs in parts.items():
             write_columns(fresh, part, names, zip(*pairs, strict=True))

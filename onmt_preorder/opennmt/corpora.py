@@ -36,7 +36,7 @@ from preorder.data.formats import (
     text_lines,
     unescape_token,
 )
-from preorder.errors import DataError
+from preorder.errors import DataError, errors_in
 from preorder.io.files import in_parallel, read_lines, without_line_end
 
 MOST_LOST = 10_000
@@ -115,14 +115,12 @@ class PositionedCorpus:
 
     def _example(self, source: str, *others: str, places: list[tuple[str, int]]) -> dict[str, Any]:
         target = None if self.target is None else " ".join(escape_tokens(parse_tokens(others[0])))
-        try:
+        with errors_in(*places[0]):
             if self._tokenize is None:
                 words, positions = parse_source(source, self.features > 0)
             else:
                 words = escape_tokens(self._tokenize(source))
                 positions = [NO_POSITION] * len(words)
-        except DataError as error:
-            raise error.at(*places[0]) from None
         text = " ".join(words)
         example = {"src": text, "tgt": target, "src_original": text, "tgt_original": target}
         if self.align is not None:

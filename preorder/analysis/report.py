@@ -34,7 +34,7 @@ from preorder.analysis.results import (
 from preorder.analysis.sentence_picture import draw_sentence, sentence_title, sentence_width
 from preorder.analysis.sentence_view import Gallery, Numbered, SentenceView, gallery_table, sample
 from preorder.data.formats import parse_tokens
-from preorder.errors import DataError
+from preorder.errors import DataError, errors_in
 from preorder.io import files
 from preorder.metrics import METRICS, TOKENIZERS, MetricOptions
 from preorder.progress import LOGGER
@@ -97,10 +97,8 @@ def read_manifest(path: Path, also: Sequence[str] = ()) -> Manifest:
 
     Its paths are relative to its folder, and lie there, or among the files and folders ``also``.
     """
-    try:
+    with errors_in(str(path)):
         return _parse(files.read_json(str(path)), path.parent, also)
-    except DataError as error:
-        raise error.at(str(path), None) from None
 
 
 def _parse(value: Any, folder: Path, also: Sequence[str]) -> Manifest:
@@ -205,10 +203,8 @@ def _analyses(manifest: Manifest, data: EvaluationData) -> Iterator[Chapter]:
         chosen = analyses.system_examples(data, EXAMPLE_METRIC, baseline, system, EXAMPLE_COUNT)
         yield Chapter(f"Examples of {system}", chosen)
     if manifest.robustness is not None:
-        try:
+        with errors_in(manifest.robustness):
             yield Chapter("Swapped words", parse_curves(files.read_json(manifest.robustness)))
-        except DataError as error:
-            raise error.at(manifest.robustness, None) from None
 
 
 def order_galleries(

@@ -16,7 +16,7 @@ from preorder.cli.output import add_pictures
 from preorder.cli.source import Source
 from preorder.command_line import options, visible
 from preorder.data import Alignment, BinaryTree, Permutation, Sentence, formats
-from preorder.errors import DataError, UsageError
+from preorder.errors import DataError, UsageError, errors_in
 from preorder.io import files
 from preorder.methods.model_directory import Model, load_model
 
@@ -170,10 +170,8 @@ def _read_views(
         trees = chain.from_iterable(map(model.preorderer.trees, batches))
     for row, tree in zip(rows, trees, strict=True):
         order = row.order if model is None else tree.permutation
-        try:
+        with errors_in(name, row.line):
             view = SentenceView(row.sentence.words, order, tree, row.tgt, row.align)
-        except DataError as error:
-            raise error.at(name, row.line) from None
         yield Numbered(row.line, view)
 
 

@@ -22,7 +22,7 @@ from safetensors.numpy import load, save
 from preorder.annotate.classes import WordClasses
 from preorder.annotate.stanza import FOLDER_VARIABLE, LANGUAGE, TREES, StanzaOptions
 from preorder.data import Sentence
-from preorder.errors import DataError, UsageError, shown
+from preorder.errors import DataError, UsageError, errors_in, shown
 from preorder.io import atomic, files, storage
 from preorder.io.storage import is_url
 from preorder.methods import FORMAT_VERSION
@@ -193,10 +193,8 @@ def checksum(directory: str) -> str:
 def _load(directory: str) -> Model:
     path, weights, names = (os.path.join(directory, name) for name in NAMES)
     description = files.read_json(path)
-    try:
+    with errors_in(path):
         _check(description)
-    except DataError as error:
-        raise error.at(path, None) from None
     checksums = description[CHECKSUMS]
     stanza = description.get("stanza") and StanzaOptions(description["language"], **description["stanza"])
     try:
@@ -206,10 +204,8 @@ def _load(directory: str) -> Model:
     classes = None
     if CLASSES in checksums or storage.exists(names):
         classes = WordClasses.parse(names, _read(names, checksums))
-    try:
+    with errors_in(directory):
         preorderer = method_class(description["method"]).from_state(description["state"], arrays)
-    except DataError as error:
-        raise error.at(directory, None) from None
     names = ("language", "training", "tagset", "lowercased")
     given = {name: description[name] for name in names if name in description}
     return Model(preorderer, classes, stanza=stanza, **given)

@@ -88,6 +88,7 @@ Tagset = Literal["xpos", "upos"]  # columns of tags: the language's treebank's, 
 TAGSETS: tuple[Tagset, ...] = get_args(Tagset)
 TAGSET_COMMENT = "# tagset = "  # begins the first line of a file that says which of its tags are meant
 
+_COLUMNS = "ID FORM LEMMA UPOS XPOS FEATS HEAD DEPREL DEPS MISC".split()
 _UNKNOWN = -2  # head of a word of a sentence without a parse
 
 _WORD, _TOKEN, _EMPTY_NODE = (re.compile(p.replace("N", "[0-9]{1,9}")) for p in (r"N", r"(N)-(N)", r"N\.N"))
@@ -140,6 +141,8 @@ def _readings(block: Sequence[tuple[int, str]], tagset: Tagset) -> list[Sentence
 
 def _read_row(line: str, words: list[_Row], tokens: list[_Row], tagset: Tagset) -> None:
     if line.startswith("#"):
+        if line.startswith("# global.columns = ") and line.split()[3:] != _COLUMNS:
+            raise DataError(f"CoNLL-U Plus: its columns are not those of CoNLL-U, {' '.join(_COLUMNS)}")
         return
     fields = line.split("\t")
     if len(fields) != 10:

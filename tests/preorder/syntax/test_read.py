@@ -160,6 +160,7 @@ def test_given_tags_stay(file):
         (["(S (A a))"], ["a", "b"], "trees:2: the file ends after 1 lines"),
         (["(S (A a))", "(S (A b)"], ["a", "b"], "trees:2: 1 brackets are not closed"),
         (["# x", "1\ta"], ["a"], "trees:2: 2 tab-separated fields where CoNLL-U has 10"),
+        (["# global.columns = ID FORM", "1\ta"], ["a"], "trees:1: CoNLL-U Plus: its columns"),
         ([row(2, "a", 0)], ["a"], "trees:1: word number '2' where 1 is expected"),
         ([row("x", "a", 0)], ["a"], "trees:1: word number 'x' where 1 is expected"),
         ([row(1, "a", "_"), row(2, "b", 1)], ["a b"], "trees:1: 1 of 2 words have no head"),
