@@ -259,15 +259,14 @@ def test_beam_search_with_scores_and_alignments(folder, trained):
         assert all(i < len(source.split()) for i, _ in links)
 
 
-def test_a_reward_for_words_and_gold_scores_that_are_those_of_training(folder, trained, capsys):
+def test_a_reward_for_words_and_gold_scores_that_are_those_of_training(folder, trained, caplog):
     log = trained("phrases")
-    capsys.readouterr()
     lines, gold = (lines_of(folder / f"valid.{kind}") for kind in ("plain", "tgt"))
     search = ("-beam_size", 4, "-tgt", "valid.tgt", "-swan_word_reward")
     plain, longer = (translate(folder, lines, "phrases.pt", *search, reward) for reward in (0, 20))
     words = sum(len(line.split()) for line in plain), sum(len(line.split()) for line in longer)
     assert 2 * sum(len(line.split()) for line in lines) == words[1] > words[0]
-    score = float(re.search(r"GOLD SCORE: (-[\d.]+)", capsys.readouterr().out)[1])
+    score = float(re.search(r"GOLD SCORE: (-[\d.]+)", caplog.text)[1])
     likelihood = -score * len(lines) / sum(len(line.split()) + 1 for line in gold)
     assert math.exp(likelihood) == pytest.approx(perplexities(log)[-1], rel=1e-3)
 
