@@ -7,6 +7,7 @@ import contextlib
 import functools
 import io
 import json
+import multiprocessing
 import sys
 from collections import Counter
 from pathlib import Path
@@ -63,7 +64,10 @@ def folder(tmp_path_factory):
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(folder)
         save_by_hash(patch, "model", "words", "classes", classes=WordClasses(CLASSES))
+        usual = multiprocessing.get_start_method()
+        multiprocessing.set_start_method("fork", force=True)  # of OpenNMT-py's workers: they know the method
         yield
+        multiprocessing.set_start_method(usual, force=True)
 
 
 @pytest.fixture(scope="module")

@@ -79,7 +79,7 @@ def test_the_hook_waits_for_onmt_registers_and_goes():
 
 
 def test_without_pth_files_register_does_it():
-    pytest.importorskip("pyonmttok", reason="without it, the stand-in has to come before OpenNMT-py")
+    pytest.importorskip("pyonmttok.version", reason="without it, the stand-in has to come before OpenNMT-py")
     code = f"""
     import sys
     sys.path[:0] = {[str(ROOT), *(path for path in sys.path if "site-packages" in path)]}
