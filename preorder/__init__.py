@@ -31,7 +31,7 @@ __all__ = [
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+    return ["__version__", *__all__]
 
 
 def __getattr__(name: str) -> Any:
