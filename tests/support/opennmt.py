@@ -125,7 +125,7 @@ TINY = {
     "batch_type": "tokens",
     "batch_size": 512,
     "valid_batch_size": 4096,
-    "bucket_size": 20000,
+    "bucket_size": 500,
     "num_workers": 0,
     "seed": 1,
     "src_vocab": "vocab.src",
