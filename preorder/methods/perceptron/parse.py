@@ -73,7 +73,9 @@ def _parse_sentences(tables, shape, batch, nodes, positions, first, last):
                 scores, _ = score_sentence(tables, shape, tokens[:, begin : end + 2], size)
                 piece = tree[count : count + size - 1]
                 best_tree(scores, size, context_of(begin, end, n), piece)
-                piece[:, :3] += begin
+                for node in piece:
+                    for field in range(3):
+                        node[field] += begin
                 count += size - 1
         positions_of(tree, positions[offset : offset + n])
 
@@ -83,7 +85,8 @@ def cuts_of(tables, tokens, n):
     """Return the boundaries between which the pieces of a sentence lie: int64, from 0 to n."""
     cuts = [0]
     if n > EXACT:
-        keys, rows = np.empty((2, tokens.shape[0] * (n + 2)), np.uint64)
+        keys = np.empty(tokens.shape[0] * (n + 2), np.uint64)
+        rows = np.empty_like(keys)
         split = score_boundaries(tables, tokens, n, keys, rows)[3]
         preference = split[:, 0] - split[:, 1]
         while n - cuts[-1] > EXACT:

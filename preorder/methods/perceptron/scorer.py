@@ -57,7 +57,7 @@ def score_sentence(tables, shape, tokens, n):
     return Scores(node, left, right, span, pivot), spread
 
 
-@inner
+@entry_point
 def score_boundaries(tables, tokens, n, keys, rows):
     """Return what a node scores by all templates that look at the tokens around one boundary.
 
