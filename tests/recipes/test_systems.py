@@ -2,6 +2,7 @@
 
 import argparse
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,7 @@ import yaml
 from onmt.bin.translate import _get_parser
 from sentencepiece import SentencePieceProcessor
 
+from onmt_preorder import base_configuration
 from preorder.command_line.options import taken
 from preorder.errors import UsageError
 from preorder_recipes import configuration
@@ -215,7 +217,8 @@ def test_the_learning_rate_decays_at_the_same_shares_of_other_steps(changes, ste
     assert "decay_steps" not in config_of(job, read_system("plain", "small"), 1)
 
 
-def test_all_systems_of_a_run_share_one_vocabulary(tmp_path):
+def test_all_systems_of_a_run_share_one_vocabulary(tmp_path, monkeypatch):
+    monkeypatch.setattr(base_configuration, "parse_yaml", cache(base_configuration.parse_yaml))
     for size in ("tiny", "small", "small_long", "paper"):
         names = systems_in(size)
         assert names[0] == "baseline_absolute_relative"
