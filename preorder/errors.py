@@ -69,7 +69,8 @@ class MissingExtraError(PreorderError):
     """An optional dependency that is needed, but not installed."""
 
     def __init__(self, module: str, extra: str) -> None:
-        wanted = metadata.requires("onmt-preorder") or []
+        found = next(iter(metadata.distributions(name="onmt-preorder")), None)  # none: run from a checkout
+        wanted = (found and found.requires) or []
         packages = [each.partition(";")[0] for each in wanted if each.endswith(f"extra == '{extra}'")]
         command = shlex.join(["pip", "install", *(packages or [f"onmt-preorder[{extra}]"])])
         super().__init__(f"{module} is not installed: {command}")

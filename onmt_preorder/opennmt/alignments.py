@@ -26,7 +26,7 @@ from onmt_preorder.opennmt.wrapping import adapts
 from preorder.alignment.tokens import map_links
 from preorder.data import Alignment
 from preorder.data.formats import format_alignment, parse_alignment
-from preorder.errors import DataError, errors_in
+from preorder.errors import errors_in
 from preorder.io.files import write_lines
 
 DIGITS = 6
@@ -46,10 +46,8 @@ def sure_links(line: str, path: str, line_number: int) -> dict[str, Any]:
 def put_on_pieces(example: dict[str, Any]) -> None:
     """Put the links of an example, which count words, on what the transforms made of the words."""
     words = [(example[f"{side}_original"], example[side]) for side in ("src", "tgt")]
-    try:
+    with errors_in(*example.get(_READ_FROM, (None,))):
         links = map_links(parse_alignment(" ".join(example["align"])), *words, strict=False)
-    except DataError as error:
-        raise error.at(*example[_READ_FROM]) from None
     example["align"] = format_alignment(links).split()
 
 

@@ -85,9 +85,7 @@ def cuts_of(tables, tokens, n):
     """Return the boundaries between which the pieces of a sentence lie: int64, from 0 to n."""
     cuts = [0]
     if n > EXACT:
-        keys = np.empty(tokens.shape[0] * (n + 2), np.uint64)
-        rows = np.empty_like(keys)
-        split = score_boundaries(tables, tokens, n, keys, rows)[3]
+        split = score_boundaries(tables, tokens, n)[3]
         preference = split[:, 0] - split[:, 1]
         while n - cuts[-1] > EXACT:
             first, last = cuts[-1] + EXACT // 2 + 1, cuts[-1] + EXACT + 1

@@ -48,7 +48,7 @@ def score_sentence(tables, shape, tokens, n):
     size = tokens.shape[0] * (n + 2) * (n + 1)
     keys, rows = np.empty(size, np.uint64), np.empty(size, np.uint64)
     pair, triple, quad = tables.pair, tables.triple, tables.quad
-    begin, end, pivot, split, spread = score_boundaries(tables, tokens, n, keys, rows)
+    begin, end, pivot, split, spread = score_boundaries(tables, tokens, n)
     _add_pairs(pair.slots, pair.weights, tokens, n, spread, keys, rows, left, right, span)
     _add_triples(triple.slots, triple.weights, tokens, n, spread, keys, rows, left, right)
     _set_shapes(shape, n, node)
@@ -58,7 +58,7 @@ def score_sentence(tables, shape, tokens, n):
 
 
 @entry_point
-def score_boundaries(tables, tokens, n, keys, rows):
+def score_boundaries(tables, tokens, n):
     """Return what a node scores by all templates that look at the tokens around one boundary.
 
     That is begin, end and pivot (by the context), float32 ``[boundary, lane]``; split, ``[boundary, label]``;
@@ -69,6 +69,7 @@ def score_boundaries(tables, tokens, n, keys, rows):
     pivot, split = np.zeros((n + 2, LANES), np.float32), np.zeros((n + 2, LABELS), np.float32)
     layers = tokens.shape[0]
     spread = np.empty((layers, 2, n + 2), np.uint8)
+    keys, rows = np.empty(layers * (n + 2), np.uint64), np.empty(layers * (n + 2), np.uint64)
 
     weights, spreads = tables.token.weights, tables.token.spread
     _find_runs(tables.token.slots, weights, tokens, 1, keys, rows)

@@ -1,0 +1,19 @@
+import re
+from importlib import metadata
+
+import pytest
+
+from preorder.errors import MissingExtraError, require
+
+
+@pytest.mark.parametrize(
+    ("is_installed", "command"),
+    [(True, "pip install 'matplotlib>=[0-9.]+'"), (False, r"pip install 'onmt-preorder\[plots\]'")],
+)
+def test_how_a_missing_extra_is_installed(monkeypatch, is_installed, command):
+    """Also where the package is not installed, but run from its folder."""
+    if not is_installed:
+        monkeypatch.setattr(metadata, "distributions", lambda **_: iter(()))
+    with pytest.raises(MissingExtraError) as found:
+        require("no_such_module", "plots")
+    assert re.fullmatch(f"no_such_module is not installed: {command}", str(found.value))
