@@ -136,10 +136,7 @@ def _results(job: Job, runner: StepRunner, finished: Finished) -> dict[str, Any]
             "words_per_second": [words / max(_LEAST, time) for time in times],
         }
         systems[system.name] = {metric: found["runs"][system.name][metric] for metric in METRICS}
-        for (
-            name,
-            values,
-        ) in costs.items():  # mean and sample standard deviation, as ``preorder score`` gives them
+        for name, values in costs.items():  # as ``preorder score`` gives them: of a sample
             deviation = statistics.stdev(values) if len(values) > 1 else None
             summary = {"mean": statistics.fmean(values), "deviation": deviation, "values": values}
             systems[system.name][name] = summary
