@@ -5,7 +5,8 @@ from __future__ import annotations
 import argparse
 import io
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from itertools import chain
 
 from preorder.command_line.options import add_number, positive
 from preorder.data.formats import text_lines
@@ -15,7 +16,8 @@ from preorder_recipes.commands import execute, make_parser
 
 KINDS = ("bpe", "unigram")  # Sennrich et al. 2016; Kudo 2018
 DEFAULT_SIZE = 4000
-PIECES = "number of pieces: 4,000 for 50,000 pairs, 32,000 for millions"
+PIECES = "pieces beside the single characters: 4,000 for 50,000 pairs, 32,000 for millions"
+OTHERS = 4  # the beginning of a word, and symbols for unknown pieces, the beginning and the end
 LONGEST = 1 << 20  # bytes of a line; SentencePiece leaves longer ones out
 
 
@@ -30,18 +32,24 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _learn(arguments: argparse.Namespace) -> None:
-    lines = (line for path in arguments.text for line in text_lines(path, files.read_lines(path)))
-    model, settings = io.BytesIO(), {"model_type": arguments.kind, "vocab_size": arguments.size}
+    characters = {*chain.from_iterable(_lines(arguments.text))} - {" ", "\t"}  # Japanese has thousands
+    model, settings = io.BytesIO(), {"model_type": arguments.kind}
+    settings |= {"vocab_size": arguments.size + len(characters) + OTHERS}
     settings |= {"character_coverage": 1.0, "normalization_rule_name": "identity", "num_threads": 1}
     settings |= {"split_by_unicode_script": False, "split_by_number": False}
     settings |= {"max_sentence_length": LONGEST, "hard_vocab_limit": False, "minloglevel": 2}
     try:
         require("sentencepiece", "onmt").SentencePieceTrainer.train(
-            sentence_iterator=lines, model_writer=model, **settings
+            sentence_iterator=_lines(arguments.text), model_writer=model, **settings
         )
     except RuntimeError as error:
         raise UsageError(f"SentencePiece: {' '.join(str(error).split())}") from None
     files.write_bytes(arguments.out, model.getvalue())
+
+
+def _lines(paths: Sequence[str]) -> Iterator[str]:
+    for path in paths:
+        yield from text_lines(path, files.read_lines(path))
 
 
 if __name__ == "__main__":

@@ -129,7 +129,7 @@ def test_raw_text_in_and_out(folder, expected, preorderer, monkeypatch, capsys):
 
 def test_plain_words_through_a_model_of_pieces(folder, preorderer):
     texts = [str(folder / "train.plain"), str(folder / "train.tgt")]
-    command = ["--kind", "bpe", "--size", "34", "--out", str(folder / "pieces"), "--text", *texts]
+    command = ["--kind", "bpe", "--size", "12", "--out", str(folder / "pieces"), "--text", *texts]
     assert subwords.main(command) == 0
     settings = {**TINY, **yaml.safe_load((ROOT / "config/subwords.yaml").read_text(encoding="utf-8"))}
     settings |= {f"{side}_subword_model": "pieces" for side in ("src", "tgt")}

@@ -178,17 +178,22 @@ def test_a_subword_model_splits_words_and_joins_them_again(tmp_path, capsys, kin
     texts = [tmp_path / "text.xx", tmp_path / "text.yy"]
     for path, words in zip(texts, ("lowest newer ＡＢＣ", "① café"), strict=True):
         path.write_text(f"{words} low wide new er est\n" * 20, encoding="utf-8")
-    command = ["--kind", kind, "--size", "40", "--out", str(tmp_path / "m"), "--text", *map(str, texts)]
+    command = ["--kind", kind, "--size", "12", "--out", str(tmp_path / "m"), "--text", *map(str, texts)]
     models = []
     for _ in range(2):
         assert subwords.main(command) == 0
         models.append((tmp_path / "m").read_bytes())
     assert models[0] == models[1]
     model = SentencePieceProcessor(model_proto=models[0])
+    pieces = [model.id_to_piece(number) for number in range(3, len(model))]  # after three symbols
+    assert {piece for piece in pieces if len(piece) == 1} == {*"▁lowestnewerＡＢＣid①café"}
+    assert sum(len(piece) > 1 for piece in pieces) == (12 if kind == "bpe" else 5)  # it finds no others
     text = "lowest newest ＡＢＣ ① café"
     assert model.decode(model.encode(text)) == text  # and no character is another
     assert len(model.encode(text)) > 5
-    assert subwords.main([*command, "--size", "5"]) == 2
+    for path in texts:
+        path.write_text("")
+    assert subwords.main(command) == 2
     assert "\nSentencePiece: " in capsys.readouterr().err
 
 
