@@ -178,12 +178,8 @@ def translation_tables(found: Mapping[str, Mapping[str, Any]]) -> list[Table]:
     rows = []
     for name, system in found.items():
         for title, scores in ((name, system), *((f"{name}, {ORDERS[key]}", system[key]) for key in ORDERS)):
-            cells = [
-                estimate_cell(
-                    Estimate(scores[metric], scores["interval"][metric]), SCORE_FORMATS[metric].format
-                )
-                for metric in HEADROOM_METRICS
-            ]
+            estimates = [Estimate(scores[one], scores["interval"][one]) for one in HEADROOM_METRICS]
+            cells = map(estimate_cell, estimates, (SCORE_FORMATS[one].format for one in HEADROOM_METRICS))
             gain = scores["gain"]["bleu"] if "gain" in scores else None
             gained = Estimate(gain["difference"], gain["interval"]) if gain else None
             rows.append((title, *cells, estimate_cell(gained, "{:+.2f}".format) if gained else ""))

@@ -189,7 +189,8 @@ def _search(scores, n, root, k):
 @inner
 def _enlarged(pool):
     larger = np.empty(2 * pool.size, pool.dtype)
-    larger[: pool.size] = pool
+    for index in range(pool.size):
+        larger[index] = pool[index]
     return larger
 
 

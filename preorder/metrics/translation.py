@@ -175,7 +175,8 @@ def edit_counts(hypotheses: EncodedText, references: EncodedText) -> np.ndarray:
     """
     counts = np.zeros((len(hypotheses[1]) - 1, 4), np.int64)
     for k in range(len(counts)):
-        counts[k] = _edits(words_of_line(hypotheses, k), words_of_line(references, k))
+        edits = _edits(words_of_line(hypotheses, k), words_of_line(references, k))
+        counts[k, 0], counts[k, 1], counts[k, 2], counts[k, 3] = edits
     return counts
 
 
@@ -184,10 +185,11 @@ def _edits(hypothesis: np.ndarray, reference: np.ndarray) -> tuple[int, int, int
     m, n = len(hypothesis), len(reference)
     words = hypothesis.copy()
     costs = np.empty((m + 1, n + 1), np.int64)
-    costs[0] = np.arange(n + 1)
+    for j in range(n + 1):
+        costs[0, j] = j
     trial = costs.copy()
     _fill(costs, 0, words, reference)
-    shifts, trials = 0, 0
+    shifts, trials = 0, np.int64(0)
     while True:
         (gain, length, begin, target), trials = _best_shift(words, reference, costs, trial, trials)
         if gain <= 0 or trials >= MAX_TRIALS:
@@ -277,7 +279,8 @@ def _best_shift(
                     before = target
                     trials += 1
                     same = min(begin, target)  # rows up to the first changed word are kept
-                    trial[same] = costs[same]
+                    for column in range(n + 1):
+                        trial[same, column] = costs[same, column]
                     _fill(trial, same, _shifted(words, begin, length, target), reference)
                     shift = (costs[m, n] - trial[m, n], length, -begin, -target)
                     if shift > best:
