@@ -24,7 +24,7 @@ from onmt_preorder.opennmt.wrapping import adapts
 from onmt_preorder.options import is_ours
 from preorder.errors import DataError, UsageError
 from preorder.io.atomic import FULL, atomic_file, check_writable, is_special, reported
-from preorder.io.files import decoded, read_bytes
+from preorder.io.files import decoded, make_folder, read_bytes
 
 _COUNTED = re.compile(r"(\S+)\s+([0-9]{1,18})\s*")
 _SAMPLES_FAILED = signal.SIGUSR1
@@ -42,6 +42,7 @@ def _build_vocab(original: Any, opts: Namespace) -> None:
         original(opts)
         with contextlib.ExitStack() as stack:
             for name, path in outputs.items():
+                make_folder(os.path.dirname(path) or os.curdir)
                 target = path if is_special(path) else stack.enter_context(atomic_file(path))
                 shutil.copyfile(os.path.join(folder, name), target)
 
