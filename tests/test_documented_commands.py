@@ -3,7 +3,6 @@
 import contextlib
 import importlib
 import io
-import os
 import re
 import shutil
 import subprocess
@@ -236,9 +235,8 @@ def train(folder, system, size, name, source):
 
 
 def bash(folder, script):
-    path = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
     command, pipes = ["bash", "-c", SHORTER + script], {"capture_output": True, "text": True}
-    done = subprocess.run(command, cwd=folder, env=environment(PATH=path), **pipes, check=False)
+    done = subprocess.run(command, cwd=folder, env=environment(), **pipes, check=False)
     assert done.returncode == 0, f"{script}\n{done.stdout[-1000:]}{done.stderr[-3000:]}"
 
 

@@ -3,6 +3,7 @@
 import multiprocessing
 import os
 import resource
+import sys
 import time
 from pathlib import Path
 
@@ -33,9 +34,11 @@ def still_running(mark):
 
 
 def environment(**more):
+    """Return the variables of a process that finds this checkout, and the programs beside this Python."""
     # Compiled code is kept there: with another HOME it would be compiled anew.
     cache = os.environ.get("XDG_CACHE_HOME", str(Path.home() / ".cache"))
-    fixed = {"PYTHONPATH": str(ROOT), "OMP_NUM_THREADS": "1", "XDG_CACHE_HOME": cache}
+    programs = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    fixed = {"PATH": programs, "PYTHONPATH": str(ROOT), "OMP_NUM_THREADS": "1", "XDG_CACHE_HOME": cache}
     return {**os.environ, **fixed, **more}
 
 
