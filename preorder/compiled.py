@@ -109,7 +109,7 @@ def import_without_blas() -> None:
 
 
 def entry_point(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Compile at the first call, and run without Python's lock; if others call it, it is compiled for all."""
+    """Compile at the first call, and run without Python's lock; what calls it shares its code."""
     dispatcher = numba.njit(nogil=True)(function)
     dispatcher._cache = _Kept(function)
     return dispatcher

@@ -149,9 +149,8 @@ def diagnose_translations(
     for name, runs in systems.items():
         every[name] = list(runs)
         reordered = zip(*(reorder_translations(run, references) for run in runs), strict=True)
-        every |= {
-            f"{name}, {title}": list(texts) for title, texts in zip(ORDERS.values(), reordered, strict=True)
-        }
+        for title, texts in zip(ORDERS.values(), reordered, strict=True):
+            every[f"{name}, {title}"] = list(texts)
     measured = measure_translations(references, every, (*HEADROOM_METRICS, "ter"), options)
     scoring = score_systems(measured, None, seed)
     scored = {
@@ -175,11 +174,12 @@ def diagnose_translations(
 
 def translation_tables(found: Mapping[str, Mapping[str, Any]]) -> list[Table]:
     """Return the tables of what :func:`diagnose_translations` found: headroom, then what is left."""
+    forms = {metric: SCORE_FORMATS[metric].format for metric in HEADROOM_METRICS}
     rows = []
     for name, system in found.items():
         for title, scores in ((name, system), *((f"{name}, {ORDERS[key]}", system[key]) for key in ORDERS)):
-            estimates = [Estimate(scores[one], scores["interval"][one]) for one in HEADROOM_METRICS]
-            cells = map(estimate_cell, estimates, (SCORE_FORMATS[one].format for one in HEADROOM_METRICS))
+            bounds = scores["interval"]
+            cells = [estimate_cell(Estimate(scores[key], bounds[key]), form) for key, form in forms.items()]
             gain = scores["gain"]["bleu"] if "gain" in scores else None
             gained = Estimate(gain["difference"], gain["interval"]) if gain else None
             rows.append((title, *cells, estimate_cell(gained, "{:+.2f}".format) if gained else ""))

@@ -189,7 +189,7 @@ def _search(scores, n, root, k):
 @inner
 def _enlarged(pool):
     larger = np.empty(2 * pool.size, pool.dtype)
-    for index in range(pool.size):
+    for index in range(pool.size):  # to assign a slice takes numba seconds to compile
         larger[index] = pool[index]
     return larger
 

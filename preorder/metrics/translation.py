@@ -185,11 +185,11 @@ def _edits(hypothesis: np.ndarray, reference: np.ndarray) -> tuple[int, int, int
     m, n = len(hypothesis), len(reference)
     words = hypothesis.copy()
     costs = np.empty((m + 1, n + 1), np.int64)
-    for j in range(n + 1):
+    for j in range(n + 1):  # to assign a row takes numba seconds to compile
         costs[0, j] = j
     trial = costs.copy()
     _fill(costs, 0, words, reference)
-    shifts, trials = 0, np.int64(0)
+    shifts, trials = 0, np.int64(0)  # for a literal, what takes it is compiled twice
     while True:
         (gain, length, begin, target), trials = _best_shift(words, reference, costs, trial, trials)
         if gain <= 0 or trials >= MAX_TRIALS:

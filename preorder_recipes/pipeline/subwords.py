@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import io
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from itertools import chain
 
 from preorder.command_line.options import add_number, positive
@@ -32,7 +32,8 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _learn(arguments: argparse.Namespace) -> None:
-    characters = {*chain.from_iterable(_lines(arguments.text))} - {" ", "\t"}  # Japanese has thousands
+    lines = [line for path in arguments.text for line in text_lines(path, files.read_lines(path))]
+    characters = {*chain.from_iterable(lines)} - {" ", "\t"}  # Japanese has thousands
     model, settings = io.BytesIO(), {"model_type": arguments.kind}
     settings |= {"vocab_size": arguments.size + len(characters) + OTHERS}
     settings |= {"character_coverage": 1.0, "normalization_rule_name": "identity", "num_threads": 1}
@@ -40,16 +41,11 @@ def _learn(arguments: argparse.Namespace) -> None:
     settings |= {"max_sentence_length": LONGEST, "hard_vocab_limit": False, "minloglevel": 2}
     try:
         require("sentencepiece", "onmt").SentencePieceTrainer.train(
-            sentence_iterator=_lines(arguments.text), model_writer=model, **settings
+            sentence_iterator=iter(lines), model_writer=model, **settings
         )
     except RuntimeError as error:
         raise UsageError(f"SentencePiece: {' '.join(str(error).split())}") from None
     files.write_bytes(arguments.out, model.getvalue())
-
-
-def _lines(paths: Sequence[str]) -> Iterator[str]:
-    for path in paths:
-        yield from text_lines(path, files.read_lines(path))
 
 
 if __name__ == "__main__":

@@ -128,7 +128,7 @@ def train(name, kill_at=0):
 
 status, operations = train("whole")
 assert status == 0, Path("whole.log").read_text()
-for number in range(1, operations + 1, 7):
+for number in range(1, operations + 1, 4):
     assert train(f"killed-{number}", number)[0] == -signal.SIGKILL
 """
 """A process of its own: a fork of one that has computed gradients on a GPU cannot."""

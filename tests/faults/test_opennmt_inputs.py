@@ -83,7 +83,7 @@ BUILD = ("onmt_build_vocab", "-config", "config.yaml", "-n_sample", -1, "-overwr
 
 
 def test_vocabularies_and_samples(folder, capsys):
-    call(folder, *BUILD, "-dump_samples", "-tgt_vocab", "a/folder/that/is/made")
+    call(folder, *BUILD, "-tgt_vocab", "a/folder/that/is/made")
     assert (folder / "a/folder/that/is/made").stat().st_size
     call(folder, *BUILD, "-dump_samples")
     assert (folder / "vocab.src").stat().st_mode & 0o777 == 0o600

@@ -1,6 +1,8 @@
 """What each system reads, that the preparation makes it, and what training and translation are given."""
 
 import argparse
+import subprocess
+import sys
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
@@ -21,6 +23,7 @@ from preorder_recipes.pipeline.job import PARTS, Job, Search, add_search
 from preorder_recipes.pipeline.prepare import hand_options, prepare
 from preorder_recipes.pipeline.train import _subwords, _train, _vocabulary, config_of, train, vocabulary_of
 from tests.support.fake_programs import after
+from tests.support.running import environment
 
 SPLIT = ["filtertoolong", "sentencepiece"]
 SOURCES = {  # of training and of test; order, supervision
@@ -184,6 +187,10 @@ def test_a_subword_model_splits_words_and_joins_them_again(tmp_path, capsys, kin
         assert subwords.main(command) == 0
         models.append((tmp_path / "m").read_bytes())
     assert models[0] == models[1]
+    program = [sys.executable, "-m", "preorder_recipes.pipeline.subwords", *command[:6], "--text", "-"]
+    both = b"".join(path.read_bytes() for path in texts)  # a stream, which can be read once
+    subprocess.run(program, input=both, check=True, env=environment())
+    assert (tmp_path / "m").read_bytes() == models[0]
     model = SentencePieceProcessor(model_proto=models[0])
     pieces = [model.id_to_piece(number) for number in range(3, len(model))]  # after three symbols
     assert {piece for piece in pieces if len(piece) == 1} == {*"▁lowestnewerＡＢＣid①café"}

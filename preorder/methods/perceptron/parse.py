@@ -73,7 +73,7 @@ def _parse_sentences(tables, shape, batch, nodes, positions, first, last):
                 scores, _ = score_sentence(tables, shape, tokens[:, begin : end + 2], size)
                 piece = tree[count : count + size - 1]
                 best_tree(scores, size, context_of(begin, end, n), piece)
-                for node in piece:
+                for node in piece:  # to add to a slice takes numba seconds to compile
                     for field in range(3):
                         node[field] += begin
                 count += size - 1

@@ -106,7 +106,7 @@ def test_a_single_token():
     assert (score, nodes.tolist()) == (0, [])
 
 
-@pytest.mark.parametrize("n", range(2, 6))
+@pytest.mark.parametrize("n", [*range(2, 6), pytest.param(6, marks=pytest.mark.slow)])
 def test_gradients_against_finite_differences(n):
     parts = torch.from_numpy(draw_parts(n, BATCH)).requires_grad_()
     groups = torch.from_numpy(reachable_groups(n))
