@@ -31,6 +31,8 @@ from preorder_recipes.pipeline.leaderboard import COSTS, markdown_rows
 from preorder_recipes.pipeline.runner import ROOT, program_path
 from preorder_recipes.pipeline.score import RESULTS, ROBUSTNESS
 
+SWAPPED = "robustness"  # the analysis of translations of a source with swapped words
+
 
 @dataclass(frozen=True)
 class Experiment:
@@ -200,7 +202,7 @@ def _body(table: PaperTable) -> Iterator[str]:
             for model in row.made("model.pt")[:1]:
                 *_, printed = (run_in(experiment.folder, command, model) for command in table.commands)
                 yield from (f"{row.label}:", "", "```", *printed.rstrip().split("\n"), "```", "")
-    elif table.analysis == "robustness":
+    elif table.analysis == SWAPPED:
         yield from _robustness(table)
     elif len(systems) > 1:
         source = list(map(parse_tokens, experiment.test_set(experiment.source)))

@@ -10,7 +10,7 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import fields, replace
 from pathlib import Path
 
 import yaml
@@ -19,9 +19,23 @@ from onmt_preorder.base_configuration import CONFIG
 from preorder.command_line.paths import paths_by_name
 from preorder.errors import UsageError
 from preorder.io import files
+from preorder_recipes import robustness
 from preorder_recipes import run as main_job
 from preorder_recipes.commands import add_folder, execute, make_parser
-from preorder_recipes.paper_tables import Experiment, Row, page, read_paper, run_in
+from preorder_recipes.configuration import read_system
+from preorder_recipes.paper_tables import (
+    SWAPPED,
+    Experiment,
+    PaperTable,
+    Row,
+    page,
+    read_paper,
+    run_in,
+)
+from preorder_recipes.pipeline.job import DATA, Search
+from preorder_recipes.pipeline.prepare import MODEL as PREORDERER
+from preorder_recipes.pipeline.score import ROBUSTNESS
+from preorder_recipes.pipeline.train import SUBWORD_MODEL
 
 PAPERS = tuple(sorted(path.stem for path in (CONFIG / "papers").glob("*.yaml")))
 ALL = "all"
@@ -35,6 +49,7 @@ This page is what `python -m preorder_recipes.papers --no-training --data enja=D
 The corpora: [enja](../recipes/enja/README.md), 50,000 pairs of 8 words,
 [Multi30k](../recipes/multi30k/README.md), 29,000 of 12, and [KFTT](../recipes/kftt/README.md), 97,000 of 22.
 """.split("\n")
+SHARES = "0,10,20,30,40,50"  # percentages of the words that are swapped
 VARIANTS = "variants"  # the folder of systems that differ from one in config/system in some options
 
 
@@ -68,8 +83,11 @@ def run(arguments: argparse.Namespace) -> None:
         known = "; ".join(table.name for paper in papers for table in paper.tables)
         raise UsageError(f"--table: there is none of these; there are: {known}")
     if not arguments.no_training:
-        rows = [row for paper in chosen for table in paper.tables for row in table.rows]
-        train(rows, arguments.also, arguments.plan)
+        tables = [table for paper in chosen for table in paper.tables]
+        train([row for table in tables for row in table.rows], arguments.also, arguments.plan)
+        for table in tables:
+            if table.analysis == SWAPPED and not arguments.plan:
+                _swap_words(table, arguments.also)
     if not arguments.plan:
         files.write_lines(arguments.out, [*HEAD, *(line for paper in chosen for line in page(paper))])
 
@@ -106,6 +124,30 @@ def _translate(row: Row) -> None:
         command = f"onmt_translate -model {{model}} -src {source} -output {fresh.relative_to(folder)}"
         run_in(folder, command, model, *row.translate)
         fresh.rename(made)
+
+
+def _swap_words(table: PaperTable, more: Sequence[str]) -> None:
+    """Let the first model of each system translate the test set with swapped words."""
+    experiment, models = table.rows[0].experiment, [row.made("model.pt") for row in table.rows]
+    if not all(models):  # what is known of these systems is kept in recipes/
+        return
+    given = main_job.build_parser().parse_args(command_line(experiment, [], more))
+    test, target = (experiment.folder / DATA / f"test.{side}" for side in (given.source, given.target))
+    line = ["--src", str(test), "--ref", str(target), "--run", str((experiment.folder / ROBUSTNESS).parent)]
+    line += ["--percent", SHARES]
+    for name in ("jobs", "device", *(field.name for field in fields(Search))):
+        line += [f"--{name.replace('_', '-')}", str(getattr(given, name))]
+    kinds = {form: kind for kind, form in robustness.FORMS.items()}
+    for row, (model, *_) in zip(table.rows, models, strict=True):
+        system = read_system(row.base, given.size, given.subwords)
+        line += [f"--{kinds[system.order and system.form]}", f"{row.base}={model}"]
+    for option, path in (
+        ("--preorderer", experiment.folder / PREORDERER),
+        ("--pos", test.with_name(f"{test.name}.pos")),
+        ("--subword-model", experiment.folder / SUBWORD_MODEL),
+    ):
+        line += [option, str(path)] if path.exists() else []
+    robustness.run(robustness.build_parser().parse_args(line))
 
 
 def command_line(experiment: Experiment, systems: Sequence[str], more: Sequence[str]) -> list[str]:

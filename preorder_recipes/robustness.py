@@ -12,6 +12,7 @@ import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from preorder.command_line import options
 from preorder.command_line.paths import paths_by_name
@@ -72,9 +73,10 @@ def build_parser() -> argparse.ArgumentParser:
     add("--ref", metavar="F", required=True, help="its reference, tokenised")
     add("--pos", metavar="F", help="its POS tags, where the preorderer reads them")
     add("--preorderer", metavar="DIR", help="model directory of preorder train")
-    add("--plain", metavar="NAME=F", nargs="+", default=[], help="models that read words alone")
-    add("--preordered", metavar="NAME=F", nargs="+", default=[], help="models that read token￨position")
-    add("--reordered", metavar="NAME=F", nargs="+", default=[], help="models that read words put in order")
+    models: dict[str, Any] = {"metavar": "NAME=F", "nargs": "+", "action": "extend", "default": []}
+    add("--plain", **models, help="models that read words alone")
+    add("--preordered", **models, help="models that read token￨position")
+    add("--reordered", **models, help="models that read words put in order")
     add("--subword-model", metavar="F", help="that of all models, where they split words")
     add_folder(parser)
     options.add_number(parser, "--jobs", options.positive, 1, "steps at a time")
