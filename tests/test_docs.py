@@ -1,6 +1,7 @@
 """The documents: pictures are current, links lead somewhere, what is shown comes of what is run."""
 
 import doctest
+import importlib
 import json
 import os
 import re
@@ -78,6 +79,16 @@ onmt_train() {
 
 def test_the_python_of_the_readme_gives_what_it_shows():
     assert doctest.testfile(str(ROOT / "README.md"), module_relative=False, encoding="utf-8") == (0, 4)
+
+
+@pytest.mark.parametrize(
+    "module",
+    ["preorder.alignment.tokens", "preorder.data.spellings"]
+    + [f"onmt_preorder.input.{name}" for name in ("pipeline", "positions") if find_spec("onmt")],
+)
+def test_the_examples_of_docstrings(module):
+    failed, attempted = doctest.testmod(importlib.import_module(module))
+    assert (failed, attempted > 0) == (0, True)
 
 
 @pytest.mark.slow

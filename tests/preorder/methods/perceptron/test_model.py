@@ -91,6 +91,15 @@ def test_state_with_more_than_a_key(model):
         BTGPreorderer.from_state(values, arrays)
 
 
+def test_state_with_wrong_keys(model):
+    values, arrays = model.state()
+    for name in ("token.blocks", "token.spread"):
+        array = arrays[name].copy()
+        array[array.argmax()] += 50
+        with pytest.raises(DataError, match="not the weights of a BTG model: the keys of token"):
+            BTGPreorderer.from_state(values, arrays | {name: array})
+
+
 def test_state_with_missing_weights(model):
     values, arrays = model.state()
     for name, array in arrays.items():
