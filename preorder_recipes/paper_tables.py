@@ -16,17 +16,20 @@ import yaml
 
 from preorder.analysis.analyses import (
     EvaluationData,
+    EvaluationFiles,
     Precisions,
     by_fitting_length,
     length_curves,
+    read_evaluation_data,
     system_examples,
 )
 from preorder.analysis.results import SCORE_FORMATS, Curves, p_value, parse_curves
-from preorder.data.formats import parse_tokens
 from preorder.errors import UsageError
 from preorder.io import files
 from preorder.metrics import METRICS, MetricOptions
 from preorder.metrics.scoring import Scoring, measure, score_systems
+from preorder_recipes.configuration import read_system
+from preorder_recipes.pipeline.job import DATA
 from preorder_recipes.pipeline.leaderboard import COSTS, markdown_rows
 from preorder_recipes.pipeline.runner import ROOT, program_path
 from preorder_recipes.pipeline.score import RESULTS, ROBUSTNESS
@@ -61,10 +64,10 @@ class Experiment:
             raise UsageError(f"--data {self.data}=DIR is needed for {self.folder.name}")
         return self.corpus
 
-    def test_set(self, side: str) -> list[str]:
-        """Return one side of the test set."""
-        own = self.folder / "data" / f"test.{side}"
-        return _lines(own if own.exists() else self.data_folder() / f"test.{side}")
+    def test_set(self, side: str) -> str:
+        """Return the file of one side of the test set."""
+        own = self.folder / DATA / f"test.{side}"
+        return str(own if own.exists() else self.data_folder() / f"test.{side}")
 
 
 @dataclass(frozen=True, eq=False)
@@ -157,10 +160,6 @@ def read_paper(path: Path, runs: Path, corpora: Mapping[str, Path]) -> Paper:
     return Paper(content["title"], content["summary"], tuple(tables))
 
 
-def _lines(path: Path) -> list[str]:
-    return list(files.read_lines(str(path)))
-
-
 @cache
 def _unpacked(archive: str) -> Path:
     """Return the folder of a kept archive's files, which is there until the end."""
@@ -194,7 +193,7 @@ def page(paper: Paper) -> Iterator[str]:
 
 def _body(table: PaperTable) -> Iterator[str]:
     """Yield the lines below the title, none where fewer than two systems are trained."""
-    texts = {row.label: list(map(_lines, row.translations())) for row in table.rows}
+    texts = {row.label: list(map(str, row.translations())) for row in table.rows}
     systems = {label: runs for label, runs in texts.items() if runs}
     experiment = table.rows[0].experiment
     if table.commands:
@@ -205,11 +204,13 @@ def _body(table: PaperTable) -> Iterator[str]:
     elif table.analysis == SWAPPED:
         yield from _robustness(table)
     elif len(systems) > 1:
-        source = list(map(parse_tokens, experiment.test_set(experiment.source)))
-        references, options = [experiment.test_set(experiment.target)], MetricOptions(tokenize="none")
-        data = EvaluationData(references, systems, source, [], [], {}, options, 1)
+        source, target = map(experiment.test_set, (experiment.source, experiment.target))
+        orders = _orders(table) if table.analysis == "length" else {}
+        links = str(experiment.folder / DATA / "test.align") if orders else None
+        read = EvaluationFiles([target], systems, source, links, orders)
+        data = read_evaluation_data(read, MetricOptions(tokenize="none"), 1)
         if table.analysis == "length":
-            groups = by_fitting_length(list(map(len, source)))
+            groups = by_fitting_length(list(map(len, data.source)))
             yield from _curves(length_curves(data, METRICS[:1], groups))
         elif table.analysis == "examples":
             baseline, *_, last = systems
@@ -221,6 +222,17 @@ def _body(table: PaperTable) -> Iterator[str]:
             yield from _scores(table, data)
         if missing := [label for label in texts if label not in systems]:
             yield from ("", f"Not trained yet: {'; '.join(missing)}.")
+
+
+def _orders(table: PaperTable) -> dict[str, str]:
+    """Return the positions of the test set that the systems of runs made here have read."""
+    made = {}
+    for row in table.rows:
+        one = row.experiment
+        path = one.folder / DATA / f"test.{one.source}.{read_system(row.base, None).order}.positions"
+        if path.exists():
+            made[row.label] = str(path)
+    return made
 
 
 def _robustness(table: PaperTable) -> Iterator[str]:

@@ -120,3 +120,4 @@ def test_every_table_can_be_trained(paper, data, tmp_path, monkeypatch):
     page = out.read_text()
     assert all(f"\n### {name}: " in page for name in names)
     assert "\nNot trained yet: " not in page
+    assert ("| RvNN, Kendall's tau | " in page) == (paper == "kawara2021")  # Figure 9
