@@ -108,7 +108,7 @@ NOT_RUN = (
     *("recipes/syntax.sh", "recipes/kftt/orders.sh", "DATA_FOLDER"),  # need a corpus and hours
     *("for side in en ja; do cat", "for side in en de; do", "runs/kftt", "/translations"),  # need a corpus
     *("> all.en", "--src all.en", "all.align > train.align", "--weights 120000"),  # need the whole corpus
-    *("preorder annotate", "preorder train --method btg --annot train.annot"),  # need Stanza's models
+    *("preorder annotate", "preorder train --method btg --annot train.annot", "ja_ginza"),  # need models
     "--device cuda",  # needs a GPU
     *("cityhash", "topdown-btg-preordering", "git clone", "stanza.download"),  # download something
     *("make ", "pip install"),  # change the environment
