@@ -34,13 +34,15 @@ help:
 
 setup: $(VENV)/.ready
 
-# The stamp is younger than what it depends on once everything is installed.
+# The stamp is younger than what it depends on once everything is installed. pip compiles on one processor only, and
+# the packages' tests too. Some files of packages cannot be compiled: they are templates.
 $(VENV)/.ready: requirements.txt constraints.txt pyproject.toml
 	@echo "installing OpenNMT-py, torch and all extras in $(VENV): some minutes, 3.5 GB"
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install -r requirements.txt
+	$(BIN)/python -m pip install --no-compile -r requirements.txt
 	$(BIN)/python -m pip install --no-deps $(OPENNMT)
 	$(BIN)/python -m pip install --no-deps --editable .
+	$(BIN)/python -m compileall -qq -j 0 -x '/tests?/' $(VENV)/lib || true
 	touch $@
 
 runs/synthetic: | $(VENV)/.ready
