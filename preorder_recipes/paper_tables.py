@@ -206,7 +206,7 @@ def _body(table: PaperTable) -> Iterator[str]:
     elif len(systems) > 1:
         source, target = map(experiment.test_set, (experiment.source, experiment.target))
         orders = _orders(table) if table.analysis == "length" else {}
-        links = str(experiment.folder / DATA / "test.align") if orders else None
+        links = next((str(Path(path).with_name("test.align")) for path in orders.values()), None)
         read = EvaluationFiles([target], systems, source, links, orders)
         data = read_evaluation_data(read, MetricOptions(tokenize="none"), 1)
         if table.analysis == "length":
