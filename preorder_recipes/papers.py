@@ -23,15 +23,7 @@ from preorder_recipes import robustness
 from preorder_recipes import run as main_job
 from preorder_recipes.commands import add_folder, execute, make_parser
 from preorder_recipes.configuration import read_system
-from preorder_recipes.paper_tables import (
-    SWAPPED,
-    Experiment,
-    PaperTable,
-    Row,
-    page,
-    read_paper,
-    run_in,
-)
+from preorder_recipes.paper_tables import SWAPPED, Experiment, PaperTable, Row, page, read_paper, run_in
 from preorder_recipes.pipeline.job import DATA, Search
 from preorder_recipes.pipeline.prepare import MODEL as PREORDERER
 from preorder_recipes.pipeline.score import ROBUSTNESS
