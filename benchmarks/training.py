@@ -78,9 +78,9 @@ class Training:
         self._trainer = build_trainer(opt, rank, model, vocabs, Optimizer.from_opt(model, opt))
         self._batches = cycle(list(batches(pairs, vocabs, opt, device)))
         self._device = device
+        self.memory = self._own = 0
         self.speed(1)
         self._own = _allocated(device) - before
-        self.memory = 0
 
     def speed(self, steps: int) -> float:
         """Train on the next batches; return tokens a second."""

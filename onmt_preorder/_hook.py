@@ -49,9 +49,10 @@ class _Finder:
         return spec
 
     def _load(self, module, load):
-        # OpenNMT-py 3.5 asks for torch.cuda.amp and sdp_kernel, which torch has but says will go: nothing
-        # that a user could mend. Can go when OpenNMT-py asks for torch.amp and sdpa_kernel.
-        warnings.filterwarnings("ignore", r"`?torch\.(cuda\.amp|backends\.cuda)\.", FutureWarning, r"onmt\.")
+        # OpenNMT-py 3.5 asks for torch.cuda.amp and sdp_kernel (by contextlib), which torch has but says will
+        # go: nothing that a user could mend. Can go when OpenNMT-py asks for torch.amp and sdpa_kernel.
+        old = r"`?torch\.(cuda\.amp|backends\.cuda)\."
+        warnings.filterwarnings("ignore", old, FutureWarning, r"onmt\.|contextlib$")
         _load_torch_alone()
         from onmt_preorder import stand_ins
 

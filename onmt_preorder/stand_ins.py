@@ -33,14 +33,14 @@ class Vocab:
         return token in self.tokens_to_ids
 
     def __getitem__(self, token: str) -> int:
-        unknown = self.default_id
-        if unknown is None:
-            unknown = self.tokens_to_ids.get("<unk>", len(self))
-        return self.tokens_to_ids.get(token, unknown)
+        return self([token])[0]
 
     def __call__(self, tokens: Sequence[str]) -> list[int]:
         """Return the id of each token."""
-        return [self[token] for token in tokens]
+        ids, unknown = self.tokens_to_ids, self.default_id
+        if unknown is None:
+            unknown = ids.get("<unk>", len(self))
+        return [ids.get(token, unknown) for token in tokens]
 
     lookup_token = __getitem__
 

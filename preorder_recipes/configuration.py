@@ -16,7 +16,7 @@ from preorder.errors import UsageError
 from preorder_recipes.commands import execute, make_parser
 from preorder_recipes.pipeline.subwords import KINDS
 
-SIZES = ("tiny", "small", "small_long", "medium", "paper")
+SIZES = ("tiny", "small", "small_long", "medium", "medium_long", "paper")
 DEFAULT_SIZE = "small"  # of the families in config/, too
 SUBWORD_TRANSFORM = "sentencepiece"  # of OpenNMT-py, by which config/subwords.yaml splits words
 

@@ -93,6 +93,7 @@ def check_changes(job: Job) -> None:
             if config[key] != job.changes[key]:
                 raise UsageError(f"--set {key}: preorder_recipes.run sets it itself")
         opt.train_from = ""  # a path from the folder of the run
+        opt.gpu_ranks = config.get("gpu_ranks", [])  # else OpenNMT-py advises to use the GPU
         try:  # options that have to go together
             training.validate_train_opts(opt)
             training.update_model_opts(opt)

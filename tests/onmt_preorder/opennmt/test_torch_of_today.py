@@ -2,13 +2,16 @@
 
 import re
 import warnings
+from types import SimpleNamespace
 
 import pytest
 import torch
 from onmt.model_builder import build_model
+from onmt.modules import multi_headed_attn
 from onmt.utils.loss import LossCompute
 from safetensors.torch import load_file
 
+from onmt_preorder.opennmt.repairs import attention
 from tests.support import opennmt
 from tests.support.language import sentence, translation, write_texts
 from tests.support.opennmt import ROOT, call, make_opt, run, write_vocabularies
@@ -57,6 +60,25 @@ def trained(folder):
 
 
 # --- precision and memory ---
+
+
+def test_attention_on_a_gpu_is_not_computed_by_cudnn(monkeypatch):
+    """It would plan anew for each shape. Whether a kernel may be used can be asked without a GPU."""
+    allowed = []
+
+    def attend(query, *_):
+        allowed.append(
+            (torch.backends.cuda.cudnn_sdp_enabled(), torch.backends.cuda.mem_efficient_sdp_enabled())
+        )
+        return query
+
+    query = SimpleNamespace(is_cuda=True)
+    with torch.backends.cuda.sdp_kernel(enable_flash=False, enable_math=True, enable_mem_efficient=True):
+        assert torch.backends.cuda.cudnn_sdp_enabled()  # as in OpenNMT-py
+        attention._attend(attend, query)
+        assert torch.backends.cuda.cudnn_sdp_enabled()
+    assert allowed == [(False, True)]
+    assert "_attend" in str(vars(multi_headed_attn.scaled_dot_product_attention))
 
 
 def gradients(precision=None, **changes):
