@@ -137,8 +137,9 @@ class NetworkLearner(ABC, Generic[Network, Result]):
             network = make()
         if initial is not None:
             set_weights(network, initial)
+        # Copied first: a copy made on a GPU has the weights of an LSTM in pieces.
+        self.average = deepcopy(network).to(device()).eval().requires_grad_(False)
         self._network = network.to(device()).train()
-        self.average = deepcopy(network).eval().requires_grad_(False)
         self._options = options
         rarity = RARITY / (RARITY + np.bincount(words))
         self._rarity = torch.from_numpy(rarity.astype(np.float32)).to(device())
@@ -161,8 +162,7 @@ class NetworkLearner(ABC, Generic[Network, Result]):
     def learn(self, iteration: int, advance: Callable[[int], Any]) -> TrainingStatistics:
         """See :meth:`.loop.Trainable.learn`."""
         seed = np.random.SeedSequence((self._options.seed, iteration))
-        minibatches = self._minibatches(np.random.default_rng(seed))
-        results = []
+        minibatches, results = self._minibatches(np.random.default_rng(seed)), []
         with torch_threads(1), torch.random.fork_rng():
             torch.manual_seed(int(seed.generate_state(1)[0]))
             for k, minibatch in enumerate(minibatches):
