@@ -44,7 +44,7 @@ MOST_LOST = 10_000
 
 _fills_bucket: ContextVar[bool] = ContextVar("fills_bucket", default=False)
 _NUMBERED = re.compile(f".+{FEATURE_SEPARATOR}{DIGITS}")
-_POSITIONED = re.compile(f".+{FEATURE_SEPARATOR}(?:{DIGITS}|{NO_POSITION})")
+_POSITION = re.compile(f"{DIGITS}|{NO_POSITION}")
 _FEATURED = re.compile(f".+{FEATURE_SEPARATOR}.+")
 
 
@@ -71,6 +71,7 @@ class PositionedCorpus:
         self._tokenize = tokenize
         self._skip_empty_level = skip_empty_level
         self.is_whole = True  # not one of several lists of lines
+        self._was_read = False
 
     def load(self, offset: int = 0, stride: int = 1) -> Iterator[dict[str, Any]]:
         """Yield one example a line, of the lines ``offset``, ``offset + stride``, …, from 0."""
@@ -86,7 +87,7 @@ class PositionedCorpus:
             example = self._example(*lines, places=[(name, line_number) for name, _ in given])
             if self._leaves_out(example["tgt"], line_number):
                 continue
-            if self.features and not offset:  # one of several data workers
+            if self.features and not offset and not self._was_read:  # offset 0: one of several data workers
                 self.check.see(example["src_feats"][0].split(), given[0][0], line_number)
             has_examples = True
             yield example
@@ -98,6 +99,7 @@ class PositionedCorpus:
             raise DataError("all lines are empty, or all of a data worker (num_workers)", self.target)
         if self.is_whole:
             self.check.finish()
+            self._was_read = True
 
     def _leaves_out(self, target: str | None, line_number: int) -> bool:
         """Return whether a pair is not learned from since it has no target; warn of the first."""
@@ -137,18 +139,23 @@ def parse_source(line: str, has_positions: bool) -> tuple[list[str], list[str]]:
     some feature. Of any other line ``￨`` is part of the text.
     """
     tokens = parse_tokens(line)
-    positioned = has_positions and any(map(_NUMBERED.fullmatch, tokens))
-    if FEATURE_SEPARATOR not in line or not (positioned or all(map(_FEATURED.fullmatch, tokens))):
+    if FEATURE_SEPARATOR not in line or not (
+        (has_positions and any(map(_NUMBERED.fullmatch, tokens))) or all(map(_FEATURED.fullmatch, tokens))
+    ):
         return escape_tokens(tokens), [NO_POSITION] * len(tokens)
     words, positions = [], []
     for token in tokens:
         word, separator, number = token.rpartition(FEATURE_SEPARATOR)
-        if separator and not has_positions:
+        if not separator:
+            word, number = token, NO_POSITION
+        elif not has_positions:
             raise DataError(f"token with a feature, but n_src_feats is 0: {token!r}")
-        if separator and not _POSITIONED.fullmatch(token):
+        elif not word or not _POSITION.fullmatch(number):
             raise DataError(f"not a token with its position: {token!r}")
-        words.append(unescape_token(word if separator else number))
-        positions.append(number if separator else NO_POSITION)
+        words.append(word)
+        positions.append(number)
+    if "&#" in line:
+        words = list(map(unescape_token, words))
     return escape_tokens(words), positions
 
 
