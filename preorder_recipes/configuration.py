@@ -31,7 +31,7 @@ READS: dict[str, tuple[str | None, str]] = {
     "gold_text": (GOLD, TEXT),
 }
 """What a system may read: an order, or None for the source as it is, and the format of ``preorder apply``."""
-SUPERVISION = (None, PREDICTED, KEPT)
+SUPERVISION = (None, PREDICTED, GOLD, KEPT)
 
 BASELINE = "baseline_absolute_relative"
 VOCABULARY_OPTIONS = tuple(
@@ -46,7 +46,8 @@ class System:
     Attributes:
         order: of the source: :data:`PREDICTED`, :data:`GOLD`, or None for the source as it is.
         form: :data:`FEATURES`, ``token￨position``, or :data:`TEXT`, words put in this order.
-        supervision: the order, if any, that the model learns to predict; training reads its :data:`FEATURES`.
+        supervision: the order, if any, whose :data:`FEATURES` training and validation read in place of the
+            source: the model learns to predict it, or is given ``order`` instead at translation.
         begins_from: the system, if any, from whose trained model training begins.
     """
 
@@ -77,7 +78,7 @@ def read_system(name: str, size: str | None, subwords: str | None = None) -> Sys
     if reads not in READS:
         raise UsageError(f"{path}: reads is {reads!r}, not one of {', '.join(READS)}")
     if supervision not in SUPERVISION:
-        raise UsageError(f"{path}: supervision is {supervision!r}, not {PREDICTED} or {KEPT}")
+        raise UsageError(f"{path}: supervision is {supervision!r}, not {PREDICTED}, {GOLD} or {KEPT}")
     if begins_from is not None:
         path_of(begins_from)
     return System(path.stem, settings, *READS[reads], supervision, begins_from)

@@ -114,8 +114,8 @@ def source_steps(job: Job, system: System) -> list[Step]:
         steps += [_convert(job, part, TEXT) for part in PARTS]
     if system.order == GOLD:
         steps += [_gold(job, part, system.form) for part in PARTS]
-    if system.supervision == KEPT:
-        steps += [_gold(job, part, FEATURES, KEPT) for part in PARTS]
+    if system.supervision in (GOLD, KEPT):
+        steps += [_gold(job, part, FEATURES, system.supervision) for part in PARTS]
     return steps
 
 

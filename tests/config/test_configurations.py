@@ -33,6 +33,7 @@ SYSTEMS = {
     "preorder_absolute": KAWARA | ABSOLUTE,
     "preorder_relative": KAWARA | RELATIVE,
     "preorder_both": {**KAWARA, **RELATIVE, "preorder_encoding": ["absolute", "relative"]},
+    "preorder_gold_trained": KAWARA | RELATIVE,
     "gold": KAWARA | RELATIVE,
     "reordered_text": {**KAWARA, "preorder_encoding": [], "source_max_relative": 4},
     "plain": CHEN,

@@ -30,6 +30,7 @@ SOURCES = {  # of training and of test; order, supervision
     "plain": ("en", "en", None, None),
     "preorder_relative": ("en.predicted.features", "en.predicted.features", "predicted", None),
     "gold": ("en.gold.features", "en.gold.features", "gold", None),
+    "preorder_gold_trained": ("en.gold.features", "en.predicted.features", "predicted", "gold"),
     "reordered_text": ("en.predicted.text", "en.predicted.text", "predicted", None),
     "plain_gold_text": ("en.gold.text", "en.gold.text", "gold", None),
     "exgre": ("en.gold_kept.features", "en", None, "gold_kept"),
@@ -80,7 +81,7 @@ def test_sources_and_the_preparation_makes_them(tmp_path, name):
         ("reads: goldd", "odd.yaml: reads is 'goldd', not one of plain, predicted, gold, "),
         ("reads: plain\nbegins_from: nothing", "no configuration of a system nothing; there are: odd"),
         ("supervision: gold", "odd.yaml: reads is None, not one of plain"),
-        ("reads: plain\nsupervision: gold", "odd.yaml: supervision is 'gold', not predicted or gold_kept"),
+        ("reads: plain\nsupervision: odd", "odd.yaml: supervision is 'odd', not predicted, gold or "),
     ],
 )
 def test_what_a_system_cannot_read(tmp_path, monkeypatch, line, message):
