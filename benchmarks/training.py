@@ -90,8 +90,8 @@ class Training:
         stream = ((batch, 0) for batch in taken)
         forever = {"save_checkpoint_steps": 0, "valid_steps": sys.maxsize}
         cost = seconds(lambda: self._trainer.train(stream, 0, **forever), self._device)
-        if self._device == "cuda":
-            self.memory = self._own + torch.cuda.max_memory_allocated() - before
+        peak = torch.cuda.max_memory_allocated() if self._device == "cuda" else 0
+        self.memory = self._own + peak - before
         return tokens / cost
 
 
