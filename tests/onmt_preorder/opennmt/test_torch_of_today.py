@@ -62,7 +62,7 @@ def trained(folder):
 # --- precision and memory ---
 
 
-def test_attention_on_a_gpu_is_not_computed_by_cudnn(monkeypatch):
+def test_attention_on_a_gpu_is_not_computed_by_cudnn():
     """It would plan anew for each shape. Whether a kernel may be used can be asked without a GPU."""
     allowed = []
 
