@@ -81,7 +81,7 @@ def test_sources_and_the_preparation_makes_them(tmp_path, name):
         ("reads: goldd", "odd.yaml: reads is 'goldd', not one of plain, predicted, gold, "),
         ("reads: plain\nbegins_from: nothing", "no configuration of a system nothing; there are: odd"),
         ("supervision: gold", "odd.yaml: reads is None, not one of plain"),
-        ("reads: plain\nsupervision: odd", "odd.yaml: supervision is 'odd', not predicted, gold or "),
+        ("reads: plain\nsupervision: x", "odd.yaml: supervision is 'x', not predicted, gold or gold_kept"),
     ],
 )
 def test_what_a_system_cannot_read(tmp_path, monkeypatch, line, message):
