@@ -292,12 +292,12 @@ def compare(score: Score, system: Resampled, other: Resampled) -> Comparison:
 
 
 def bootstrap_p_value(differences: np.ndarray, observed: float) -> float:
-    """Return how probable a difference this large is by chance, estimated as in sacrebleu.
+    """Return how probable a difference this large, either way, is by chance (Koehn 2004).
 
-    The absolute differences of the resamples, shifted by their mean, show what chance does; p is the share of
-    those at least as large (in sacrebleu, larger) as the observed one: two identical systems have p = 1.
+    The differences of the resamples, shifted to a mean of 0, show what chance does; p is the share of those
+    at least as far from 0 as the observed one, which counts too: two identical systems have p = 1.
     """
-    chance = np.abs(differences) - np.abs(differences).mean()
+    chance = np.abs(differences - differences.mean())
     return float((np.sum(chance >= abs(observed) - NOISE) + 1) / (len(chance) + 1))
 
 

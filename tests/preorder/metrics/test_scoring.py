@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 from sacrebleu.metrics import BLEU
 from sacrebleu.significance import PairedTest as SacrebleuPairedTest
+from scipy.stats import ttest_rel
 
 from preorder.data import Permutation
 from preorder.metrics import METRICS, Score
@@ -164,16 +165,27 @@ def test_resamples_are_the_same_sentences_for_all_systems(texts):
     assert ours.scores - theirs.scores == pytest.approx(np.full(len(ours.scores), 0.125))
 
 
-def test_equals_sacrebleus_own_bootstrap_within_sampling_error(texts):
-    reference, one, another, _ = texts
-    resamples = 4000
-    named, metrics = [("one", one), ("another", another)], {"bleu": BLEU(references=[reference])}
+def test_p_of_a_clear_difference_is_twice_that_of_sacrebleu(texts):
+    """Sacrebleu looks in one direction. Where resamples differ in sign its p is smaller still."""
+    reference, one, *_ = texts
+    other, resamples = spoilt(reference, 0.11, 9), 4000
+    named, metrics = [("one", one), ("other", other)], {"bleu": BLEU(references=[reference])}
     test = SacrebleuPairedTest(named, metrics, None, test_type="bs", n_samples=resamples)
-    own = test()[1]["BLEU"][1]
+    own = test()[1]["BLEU"][1].p_value
     metric = METRIC_CLASSES["bleu"]([reference])
-    found = compared(metric, metric.statistics(another), metric.statistics(one), resamples)
-    assert 0.01 < own.p_value < 0.5  # otherwise there is nothing to compare
-    assert found.p_value == pytest.approx(own.p_value, abs=4 * (2 * own.p_value / resamples) ** 0.5)
+    found = compared(metric, metric.statistics(other), metric.statistics(one), resamples)
+    assert 0.005 < own < 0.05  # otherwise there is nothing to compare
+    assert found.p_value == pytest.approx(2 * own, abs=6 * (own / resamples) ** 0.5)
+
+
+@pytest.mark.parametrize("share", [0.11, 0.12, 0.13])
+def test_p_of_a_mean_over_sentences_is_that_of_the_paired_t_test(texts, share):
+    reference, system, *_ = texts
+    metric, resamples = METRIC_CLASSES["ribes"]([reference]), 4000
+    rows = [metric.statistics(one) for one in (system, spoilt(reference, share, 9))]
+    own = ttest_rel(*(sums / counts for sums, counts in (one.T for one in rows))).pvalue
+    found = compared(metric, *rows, resamples=resamples)
+    assert found.p_value == pytest.approx(own, abs=4 * (own / resamples) ** 0.5)
 
 
 def test_large_corpora_are_resampled_block_by_block(monkeypatch, texts):
@@ -187,10 +199,10 @@ def test_large_corpora_are_resampled_block_by_block(monkeypatch, texts):
 
 @pytest.mark.parametrize(
     ("observed", "p"),
-    [(3.0, 2 / 5), (3.1, 1 / 5), (0.0, 3 / 5), (-3.0, 2 / 5), (-9.0, 1 / 5)],
+    [(3.0, 3 / 5), (5.0, 2 / 5), (5.1, 1 / 5), (0.0, 5 / 5), (-3.0, 3 / 5), (-9.0, 1 / 5)],
 )
 def test_p_value_by_hand(observed, p):
-    """Less their mean of 3, the absolute differences are -2, -1, 0 and 3; the observed one counts too."""
+    """Less their mean of -1, the differences are 2, -1, 4 and -5; the observed one counts too."""
     assert bootstrap_p_value(np.array([1.0, -2.0, 3.0, -6.0]), observed) == p
 
 
