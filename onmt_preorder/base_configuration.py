@@ -5,7 +5,7 @@ Beside options of OpenNMT-py, a YAML file may hold:
 - ``base``: files, relative to its own folder, or names in :data:`CONFIG`, whose options it takes over. A
   later file's options win over those of an earlier one, and its own over all of them;
 - ``sizes``: options that a model of each size has in addition; ``size``: which is meant;
-- ``reads``, ``supervision``, ``begins_from``: for recipes. OpenNMT-py never sees these.
+- ``reads``, ``supervision``, ``begins_from``, ``trained_as``: for recipes. OpenNMT-py never sees these.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ import yaml
 from preorder.errors import DataError, UsageError, errors_in
 from preorder.io.files import read_lines
 
-FOR_RECIPES = ("reads", "supervision", "begins_from")
+FOR_RECIPES = ("reads", "supervision", "begins_from", "trained_as")
 _OWN = ("base", "sizes", "size", *FOR_RECIPES)
 
 _PLACES = tuple(folder / "config" for folder in Path(__file__).resolve().parents[:2])

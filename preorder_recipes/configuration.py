@@ -31,7 +31,7 @@ READS: dict[str, tuple[str | None, str]] = {
     "gold_text": (GOLD, TEXT),
 }
 """What a system may read: an order, or None for the source as it is, and the format of ``preorder apply``."""
-SUPERVISION = (None, PREDICTED, GOLD, KEPT)
+SUPERVISION = (None, PREDICTED, KEPT)
 
 BASELINE = "baseline_absolute_relative"
 VOCABULARY_OPTIONS = tuple(
@@ -46,9 +46,10 @@ class System:
     Attributes:
         order: of the source: :data:`PREDICTED`, :data:`GOLD`, or None for the source as it is.
         form: :data:`FEATURES`, ``token￨position``, or :data:`TEXT`, words put in this order.
-        supervision: the order, if any, whose :data:`FEATURES` training and validation read in place of the
-            source: the model learns to predict it, or is given ``order`` instead at translation.
+        supervision: the order, if any, which the model learns to predict: training and validation read its
+            :data:`FEATURES` in place of the source.
         begins_from: the system, if any, from whose trained model training begins.
+        trained_as: the system, if any, whose trained model it is; only its translation reads ``order``.
     """
 
     name: str
@@ -57,6 +58,12 @@ class System:
     form: str
     supervision: str | None
     begins_from: str | None = None
+    trained_as: str | None = None
+
+    @property
+    def needs(self) -> str | None:
+        """The system that is trained before it."""
+        return self.begins_from or self.trained_as
 
 
 def path_of(name: str) -> Path:
@@ -74,14 +81,14 @@ def read_system(name: str, size: str | None, subwords: str | None = None) -> Sys
     """Read a system by :func:`path_of`, in a size of its family (None: its default), with subwords or not."""
     path = path_of(name)
     settings = _merged(path, size, subwords)
-    reads, supervision, begins_from = (settings.pop(key, None) for key in FOR_RECIPES)
+    reads, supervision, *others = (settings.pop(key, None) for key in FOR_RECIPES)
     if reads not in READS:
         raise UsageError(f"{path}: reads is {reads!r}, not one of {', '.join(READS)}")
     if supervision not in SUPERVISION:
-        raise UsageError(f"{path}: supervision is {supervision!r}, not {PREDICTED}, {GOLD} or {KEPT}")
-    if begins_from is not None:
-        path_of(begins_from)
-    return System(path.stem, settings, *READS[reads], supervision, begins_from)
+        raise UsageError(f"{path}: supervision is {supervision!r}, not {PREDICTED} or {KEPT}")
+    for other in filter(None, others):
+        path_of(other)
+    return System(path.stem, settings, *READS[reads], supervision, *others)
 
 
 def read_vocabulary(size: str | None, subwords: str | None = None) -> dict[str, Any]:

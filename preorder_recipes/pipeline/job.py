@@ -9,7 +9,7 @@ from typing import Any
 
 from onmt_preorder.papers.npmt.options import DECODER as SWAN
 from preorder.command_line.options import add_number, beam, natural, ratio, word_reward
-from preorder_recipes.configuration import FEATURES, System
+from preorder_recipes.configuration import FEATURES, System, read_system
 from preorder_recipes.pipeline.subwords import DEFAULT_SIZE
 
 PARTS = ("train", "dev", "test")
@@ -104,8 +104,13 @@ class Job:
         """Return a part's source in an order, in a format of ``preorder apply``."""
         return f"{DATA}/{part}.{self.source}.{order}.{form}"
 
+    def trained(self, system: System) -> System:
+        """Return the system whose trained model a system has: mostly itself."""
+        return read_system(system.trained_as, self.size, self.subwords) if system.trained_as else system
+
     def source_of(self, system: System, part: str) -> str:
         """Return what a system reads as source: plain text, reordered text or ``token￨position``."""
+        system = system if part == "test" else self.trained(system)
         if system.supervision and part != "test":
             return self.reordered(part, system.supervision, FEATURES)
         if system.order is None:

@@ -27,7 +27,7 @@ def prepare(
         options: further options of ``preorder train``.
     """
     links = [] if aligner is None else [_aligned(job, "align", job.alignment, *aligner)]
-    if any(system.supervision == KEPT for system in job.systems):
+    if any(job.trained(system).supervision == KEPT for system in job.systems):
         links += _source_links(job, aligner is not None)
     ordered = ordered_parts(job)
     folds = cross_fit if "train" in ordered else 0
@@ -47,7 +47,7 @@ def prepare(
 
 def ordered_parts(job: Job) -> list[str]:
     """Return the parts whose predicted order a system reads."""
-    learnt = [system.supervision or system.order for system in job.systems]
+    learnt = [system.supervision or system.order for system in map(job.trained, job.systems)]
     orders = {"train": learnt, "dev": learnt, "test": [system.order for system in job.systems]}
     return [part for part in PARTS if PREDICTED in orders[part]]
 
@@ -114,9 +114,9 @@ def source_steps(job: Job, system: System) -> list[Step]:
         steps += [_convert(job, part, TEXT) for part in PARTS]
     if system.order == GOLD:
         steps += [_gold(job, part, system.form) for part in PARTS]
-    if system.supervision in (GOLD, KEPT):
-        steps += [_gold(job, part, FEATURES, system.supervision) for part in PARTS]
-    return steps
+    if system.supervision == KEPT:
+        steps += [_gold(job, part, FEATURES, KEPT) for part in PARTS]
+    return steps + (source_steps(job, job.trained(system)) if system.trained_as else [])
 
 
 def _apply(job: Job, part: str, options: tuple[str, ...]) -> Step:

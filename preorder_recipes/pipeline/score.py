@@ -95,12 +95,13 @@ def _translated(job: Job) -> list[tuple[str, int]]:
 
 def _is_finished(job: Job, runner: StepRunner, system: System, seed: int) -> bool:
     """Say whether the steps of an earlier command are done as this job would do them on any device."""
-    path = job.folder / job.config(system, seed)
+    trained = job.trained(system)
+    path = job.folder / job.config(trained, seed)
     on_disk = yaml.safe_load(path.read_bytes()) if path.exists() else None
     for device in ("cpu", "gpu"):
         on_device = replace(job, device=device)
         steps = (*source_steps(job, system), *steps_of(on_device, system, seed))
-        if on_disk == config_of(on_device, system, seed) and all(map(runner.is_done, steps)):
+        if on_disk == config_of(on_device, trained, seed) and all(map(runner.is_done, steps)):
             return True
     return False
 

@@ -20,18 +20,19 @@ SUBWORD_MODEL = f"{VOCABULARY}/subwords.model"
 def train(job: Job) -> list[Phase]:
     """Write the configurations; return the phases from them to the best checkpoints and translations.
 
-    They are the vocabularies, the systems that begin from nothing, and those that begin from one of these.
+    They are the vocabularies, the systems that need no other one's model, and those that need one of these.
     """
     pairs = [(system, seed) for seed in job.seeds for system in job.systems]
     first = {
-        (system.name, seed): steps_of(job, system, seed) for system, seed in pairs if not system.begins_from
+        (system.name, seed): steps_of(job, system, seed) for system, seed in pairs if not system.needs
     }
-    then = [(system, seed) for system, seed in pairs if system.begins_from]
-    bases = [(read_system(system.begins_from, job.size, job.subwords), seed) for system, seed in then]
+    then = [(system, seed) for system, seed in pairs if system.needs]
+    bases = [(read_system(system.needs, job.size, job.subwords), seed) for system, seed in then]
     for base, seed in bases:  # without a translation, where it is no system of the job
         first.setdefault((base.name, seed), steps_of(job, base, seed)[:-1])
     for system, seed in (*pairs, *bases):
-        _write(job, job.config(system, seed), config_of(job, system, seed))
+        if not system.trained_as:
+            _write(job, job.config(system, seed), config_of(job, system, seed))
     _write(job, f"{VOCABULARY}/config.yaml", vocabulary_of(job))
     words = [*([_subwords(job)] if job.subwords else []), _vocabulary(job)]
     phases = [[words], list(first.values()), [steps_of(job, *pair) for pair in then]]
@@ -40,11 +41,12 @@ def train(job: Job) -> list[Phase]:
 
 def steps_of(job: Job, system: System, seed: int) -> list[Step]:
     """Return the steps from a system's configuration to its translation."""
-    training = _train(job, system, seed)
+    trained = job.trained(system)
+    training = _train(job, trained, seed)
     command = ("python", "-m", "preorder_recipes.pipeline.checkpoints", "--log", training.log)
-    command += ("--folder", job.system_folder(system.name, seed))
+    command += ("--folder", job.system_folder(trained.name, seed))
     command += ("--average", str(job.average)) if job.average > 1 else ()
-    best = Step(f"best/{system.name}-seed{seed}", command, (training.log,), training.makes)
+    best = Step(f"best/{trained.name}-seed{seed}", command, (training.log,), training.makes)
     return [training, best, _translate(job, system, seed)]
 
 
@@ -168,7 +170,7 @@ def _train(job: Job, system: System, seed: int) -> Step:
 
 def _translate(job: Job, system: System, seed: int) -> Step:
     """Return the step that translates the test set; its log ends with the time that it takes."""
-    model, source = _model(job, system.name, seed), job.source_of(system, "test")
+    model, source = _model(job, job.trained(system).name, seed), job.source_of(system, "test")
     out = job.translation(system, seed)
     command = ("onmt_translate", "-model", model, "-src", source, "-output", out, "-report_time")
     command += job.search.options(seed, job.device, system.options.get("decoder_type"))

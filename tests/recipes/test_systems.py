@@ -30,7 +30,7 @@ SOURCES = {  # of training and of test; order, supervision
     "plain": ("en", "en", None, None),
     "preorder_relative": ("en.predicted.features", "en.predicted.features", "predicted", None),
     "gold": ("en.gold.features", "en.gold.features", "gold", None),
-    "preorder_gold_trained": ("en.gold.features", "en.predicted.features", "predicted", "gold"),
+    "preorder_gold_trained": ("en.gold.features", "en.predicted.features", "predicted", None),
     "reordered_text": ("en.predicted.text", "en.predicted.text", "predicted", None),
     "plain_gold_text": ("en.gold.text", "en.gold.text", "gold", None),
     "exgre": ("en.gold_kept.features", "en", None, "gold_kept"),
@@ -81,7 +81,7 @@ def test_sources_and_the_preparation_makes_them(tmp_path, name):
         ("reads: goldd", "odd.yaml: reads is 'goldd', not one of plain, predicted, gold, "),
         ("reads: plain\nbegins_from: nothing", "no configuration of a system nothing; there are: odd"),
         ("supervision: gold", "odd.yaml: reads is None, not one of plain"),
-        ("reads: plain\nsupervision: x", "odd.yaml: supervision is 'x', not predicted, gold or gold_kept"),
+        ("reads: plain\nsupervision: x", "odd.yaml: supervision is 'x', not predicted or gold_kept"),
     ],
 )
 def test_what_a_system_cannot_read(tmp_path, monkeypatch, line, message):
@@ -260,6 +260,20 @@ def test_a_system_begins_from_the_trained_model_of_the_same_seed(tmp_path, names
     is_translated = any("translate/rnnsearch" in step.name for step in steps_of(phases))
     assert is_translated == ("rnnsearch" in names)
     assert (tmp_path / "systems/rnnsearch/seed2/config.yaml").exists()
+
+
+@pytest.mark.parametrize("names", [("preorder_gold_trained",), ("preorder_gold_trained", "gold")])
+def test_a_model_is_trained_once_for_two_systems(folder, names):
+    job = job_of(folder, *names)
+    steps = {step.name: step for step in steps_of(train(job))}
+    found = {name for name in steps if name.startswith(("train/", "best/", "translate/"))}
+    translations = {f"translate/{name}-seed1" for name in names}
+    assert found == {"train/gold-seed1", "best/gold-seed1", *translations}
+    translated = steps["translate/preorder_gold_trained-seed1"]
+    assert translated.reads == ("systems/gold/seed1/model.pt", "data/test.en.predicted.features")
+    assert [path.parent.parent.name for path in folder.glob("systems/*/*/config.yaml")] == ["gold"]
+    ordered = {step.makes[0] for step in prepared(job).values() if step.name.startswith("preorder-apply")}
+    assert ordered == {"data/test.en.predicted.features"}
 
 
 def save_checkpoint(path, weight):
