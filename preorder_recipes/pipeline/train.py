@@ -23,9 +23,7 @@ def train(job: Job) -> list[Phase]:
     They are the vocabularies, the systems that need no other one's model, and those that need one of these.
     """
     pairs = [(system, seed) for seed in job.seeds for system in job.systems]
-    first = {
-        (system.name, seed): steps_of(job, system, seed) for system, seed in pairs if not system.needs
-    }
+    first = {(system.name, seed): steps_of(job, system, seed) for system, seed in pairs if not system.needs}
     then = [(system, seed) for system, seed in pairs if system.needs]
     bases = [(read_system(system.needs, job.size, job.subwords), seed) for system, seed in then]
     for base, seed in bases:  # without a translation, where it is no system of the job
