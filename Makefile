@@ -4,6 +4,8 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
 OPENNMT := OpenNMT-py==3.5.1
+# for tests of the kernels without a GPU; torch for GPUs brings it along
+TRITON := 'triton==3.7.1; platform_system == "Linux" and platform_machine == "x86_64"'
 
 # make demo: the main job, on data of our own making or on DATA, a folder with {train,dev,test}.{SRC,TGT}
 DATA ?= runs/synthetic
@@ -37,7 +39,7 @@ setup: $(VENV)/.ready
 # The stamp is younger than what it depends on once everything is installed. pip compiles on one processor only, and
 # the packages' tests too. Some files of packages cannot be compiled: they are templates.
 $(VENV)/.ready: requirements.txt constraints.txt pyproject.toml
-	@echo "installing OpenNMT-py, torch and all extras in $(VENV): some minutes, 3.5 GB"
+	@echo "installing OpenNMT-py, torch and all extras in $(VENV): some minutes, 3 GB, or 7 with the torch for GPUs that PyPI has for Linux"
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --no-compile -r requirements.txt
 	$(BIN)/python -m pip install --no-deps $(OPENNMT)
@@ -56,6 +58,7 @@ demo: | $(if $(filter runs/synthetic,$(DATA)),$(DATA),given-data) $(VENV)/.ready
 	    --systems $(SYSTEMS) --jobs $(JOBS) --device $(DEVICE) $(OPTIONS)
 
 test test-all: $(VENV)/.ready
+	$(if $(filter test-all,$@),$(BIN)/python -m pip install --quiet $(TRITON))
 	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n auto --dist loadfile $(if $(filter test,$@),-m "not slow")
 
 lint: $(VENV)/.ready
