@@ -13,7 +13,11 @@ from preorder.command_line import execute as execute_command
 
 
 class StepError(Exception):
-    """A step failed; the message holds the end of its log."""
+    """A step failed; the message holds the end of its log. ``status``: 2 where its input is wrong."""
+
+    def __init__(self, message: str, status: int = 1) -> None:
+        super().__init__(message)
+        self.status = status
 
 
 def make_parser(run: Callable[[argparse.Namespace], None], **settings: Any) -> Parser:
@@ -32,9 +36,9 @@ def add_folder(parser: argparse.ArgumentParser) -> None:
 
 
 def execute(parser: argparse.ArgumentParser, argv: Sequence[str] | None) -> int:
-    """Do as ``preorder`` does with a command line; return the exit status, 1 where a step failed."""
+    """Do as ``preorder`` does with a command line; return the exit status, mostly 1 where a step failed."""
     try:
         return execute_command(parser, argv)
     except StepError as error:
         print(visible(str(error)), file=sys.stderr)
-        return 1
+        return error.status

@@ -88,7 +88,12 @@ def read_system(name: str, size: str | None, subwords: str | None = None) -> Sys
         raise UsageError(f"{path}: supervision is {supervision!r}, not {PREDICTED} or {KEPT}")
     for other in filter(None, others):
         path_of(other)
-    return System(path.stem, settings, *READS[reads], supervision, *others)
+    system = System(path.stem, settings, *READS[reads], supervision, *others)
+    if system.trained_as:
+        model = _merged(path_of(system.trained_as), size, subwords)
+        if settings != {key: value for key, value in model.items() if key not in FOR_RECIPES}:
+            raise UsageError(f"{path}: its options are not those of {system.trained_as}, whose model it has")
+    return system
 
 
 def read_vocabulary(size: str | None, subwords: str | None = None) -> dict[str, Any]:

@@ -14,7 +14,7 @@ from preorder.command_line.options import add_number, positive
 from preorder.data.formats import parse_tokens
 from preorder.errors import UsageError
 from preorder_recipes.commands import execute, make_parser
-from preorder_recipes.trained import add_inputs, add_picture, load_line, show_matrix
+from preorder_recipes.trained import add_inputs, add_picture, labels, load_line, show_matrix
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -39,7 +39,7 @@ def _print(arguments: argparse.Namespace) -> None:
     layer.register_forward_hook(lambda _, given, __: found.append(layer.gates(*given)[1]))
     with torch.no_grad():
         trained.encoder(batch["src"], batch["srclen"])
-    words, gates = parse_tokens(sentence), found[0][0].tolist()
+    words, gates = labels(parse_tokens(sentence), batch["src_tokens"]), found[0][0].tolist()
     side = len(gates[0]) // 2
     columns = [f"{distance:+d}" if distance else "0" for distance in range(-side, side + 1)]
     show_matrix(f"Gates of “{sentence}”", "distance in words", words, columns, gates, arguments.out)

@@ -76,7 +76,7 @@ def run(arguments: argparse.Namespace) -> None:
         raise UsageError(f"--table: there is none of these; there are: {known}")
     if not arguments.no_training:
         tables = [table for paper in chosen for table in paper.tables]
-        train([row for table in tables for row in table.rows], arguments.also, arguments.plan)
+        train(tables, arguments.also, arguments.plan)
         for table in tables:
             if table.analysis == SWAPPED and not arguments.plan:
                 _swap_words(table, arguments.also)
@@ -84,12 +84,17 @@ def run(arguments: argparse.Namespace) -> None:
         files.write_lines(arguments.out, [*HEAD, *(line for paper in chosen for line in page(paper))])
 
 
-def train(rows: Sequence[Row], more: Sequence[str], only_plan: bool) -> None:
-    """Train and translate what is missing, a run after the other; say first what that is."""
+def train(tables: Sequence[PaperTable], more: Sequence[str], only_plan: bool) -> None:
+    """Train and translate what is missing, a run after the other; say first what that is.
+
+    A kept translation serves where no model is needed, to search otherwise or for a command.
+    """
     missing: dict[Experiment, dict[str, Row]] = {}
-    for row in rows:
-        if not replace(row, translate=()).translations():
-            missing.setdefault(row.experiment, {})[row.system] = row
+    for table in tables:
+        for row in table.rows:
+            needs_model = table.commands or (row.translate and not row.translations())
+            if not (row.made("model.pt") if needs_model else replace(row, translate=()).translations()):
+                missing.setdefault(row.experiment, {})[row.system] = row
     for experiment, systems in missing.items():
         seeds = main_job.build_parser().parse_args(command_line(experiment, [], more)).seeds
         trainings = len(systems) * len(seeds)
@@ -102,7 +107,7 @@ def train(rows: Sequence[Row], more: Sequence[str], only_plan: bool) -> None:
         names = [_written(row) if row.changes else row.system for row in systems.values()]
         line = ["--data", str(experiment.data_folder()), *command_line(experiment, names, more)]
         main_job.run(main_job.build_parser().parse_args(line))
-    for row in rows:
+    for row in (row for table in tables for row in table.rows):
         if row.translate and not row.translations():
             _translate(row)
 

@@ -18,7 +18,7 @@ from preorder.command_line.options import add_number, positive
 from preorder.data.formats import parse_features
 from preorder.errors import UsageError
 from preorder_recipes.commands import execute, make_parser
-from preorder_recipes.trained import add_inputs, load_line, load_trained
+from preorder_recipes.trained import add_inputs, labels, load_line, load_trained
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -47,10 +47,10 @@ def _print(arguments: argparse.Namespace) -> None:
 
 def _print_positions(model: str, number: int, source: str) -> None:
     (line,), trained, batch = load_line(model, number, source)
-    words, permutation = parse_features(line)
-    ((_, _, learned, _, _),) = _positions(model, trained, [batch])
-    columns = zip(words, learned[0].tolist(), permutation.positions, strict=True)
-    rows = [(word, str(k), f"{own:.1f}", str(gold)) for k, (word, own, gold) in enumerate(columns)]
+    words = labels(parse_features(line)[0], batch["src_tokens"])
+    ((_, gold, learned, _, _),) = _positions(model, trained, [batch])
+    columns = zip(words, learned[0].tolist(), gold[0].tolist(), strict=True)
+    rows = [(word, str(k), f"{own:.1f}", str(given)) for k, (word, own, given) in enumerate(columns)]
     print_table(None, ("word", "original", "learned", "given"), rows)
 
 

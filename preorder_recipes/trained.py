@@ -29,7 +29,10 @@ def add_picture(parser: argparse.ArgumentParser) -> None:
 
 
 def load_line(model: str, number: int, *paths: str) -> tuple[list[str], Any, dict[str, Any]]:
-    """Return a line, from 1, of a text and its translation, a checkpoint's model, and their batch."""
+    """Return a line, from 1, of a text and its translation, a checkpoint's model, and their batch.
+
+    The batch has the tokens that the model reads, too, as ``src_tokens`` and ``tgt_tokens``.
+    """
     texts = []
     for path in paths:
         lines = list(files.read_lines(path))
@@ -40,12 +43,26 @@ def load_line(model: str, number: int, *paths: str) -> tuple[list[str], Any, dic
         copies = [str(Path(folder, name)) for name in ("source", "target")[: len(texts)]]
         for path, line in zip(copies, texts, strict=True):
             files.write_lines(path, [line])
-        trained, batches = load_trained(model, *copies)
-        return texts, trained, next(batches)
+        trained, batches, vocabularies = _load(model, *copies)
+        batch = next(batches)
+        for side in ("src", "tgt")[: len(texts)]:
+            ids, names = batch[side][0, :, 0].tolist(), vocabularies[side].ids_to_tokens
+            batch[f"{side}_tokens"] = [names[one] for one in (ids[1:-1] if side == "tgt" else ids)]
+        return texts, trained, batch
+
+
+def labels(words: Sequence[str], tokens: Sequence[str]) -> Sequence[str]:
+    """Return the words of a sentence or, where transforms split them, the tokens that a model reads."""
+    return words if len(words) == len(tokens) else tokens
 
 
 def load_trained(model: str, source: str, target: str | None = None) -> tuple[Any, Iterator[dict[str, Any]]]:
     """Return a checkpoint's model and the batches that ``onmt_translate`` would read."""
+    trained, batches, _ = _load(model, source, target)
+    return trained, batches
+
+
+def _load(model: str, source: str, target: str | None = None) -> tuple[Any, Iterator[dict[str, Any]], Any]:
     from onmt.constants import CorpusTask
     from onmt.inference_engine import InferenceEnginePY
     from onmt.inputters.dynamic_iterator import build_dynamic_dataset_iter
@@ -59,7 +76,7 @@ def load_trained(model: str, source: str, target: str | None = None) -> tuple[An
     opt = translation_options([*given, "-output", os.devnull])  # OpenNMT-py opens it, else pred.txt
     engine = InferenceEnginePY(opt)
     batches = build_dynamic_dataset_iter(opt, engine.transforms_cls, engine.vocabs, task=CorpusTask.INFER)
-    return engine.translator.model, (batch for batch, _ in batches)
+    return engine.translator.model, (batch for batch, _ in batches), engine.vocabs
 
 
 def show_matrix(

@@ -61,6 +61,8 @@ def _write(arguments: argparse.Namespace) -> None:
         raise DataError("exists already", arguments.out)
     data, tagger = Path(arguments.data), japanese_tagger()
     hand = read_hand_aligned(data, tagger)
+    if len(hand) <= HAND_TRAIN:
+        raise DataError(f"{len(hand)} sentences; {HAND_TRAIN} serve to learn from", str(data / "hand.align"))
     random = np.random.default_rng(arguments.seed)
     order = random.permutation(len(hand))
     parts = {"hand-train": order[:HAND_TRAIN], "hand-test": order[HAND_TRAIN:]}
@@ -73,6 +75,9 @@ def _write(arguments: argparse.Namespace) -> None:
             if part == "train":
                 lengths = range(arguments.min_length, arguments.max_length + 1)
                 fit = [pair for pair in pairs if all(len(parse_tokens(line)) in lengths for line in pair)]
+                if not fit:
+                    which = f"{arguments.min_length} to {arguments.max_length} tokens a side"
+                    raise DataError(f"no pair of {which}", str(data / "train.ja"))
                 sampled = np.sort(random.permutation(len(fit))[: arguments.sample])
                 pairs = (fit[index] for index in sampled)
             write_columns(fresh, part, LANGUAGES, zip(*pairs, strict=True))

@@ -9,6 +9,7 @@ from typing import Any
 
 from onmt_preorder.papers.npmt.options import DECODER as SWAN
 from preorder.command_line.options import add_number, beam, natural, ratio, word_reward
+from preorder.errors import UsageError
 from preorder_recipes.configuration import FEATURES, System, read_system
 from preorder_recipes.pipeline.subwords import DEFAULT_SIZE
 
@@ -104,13 +105,22 @@ class Job:
         """Return a part's source in an order, in a format of ``preorder apply``."""
         return f"{DATA}/{part}.{self.source}.{order}.{form}"
 
+    def chain(self, system: System) -> list[System]:
+        """Return the systems of which each needs the model of the one before, a system itself last."""
+        chain = [system]
+        while needed := chain[0].needs:
+            before = read_system(needed, self.size, self.subwords)
+            if before in chain:
+                raise UsageError(f"{needed}: needs a model of its own before it is trained")
+            chain.insert(0, before)
+        return chain
+
     def trained(self, system: System) -> System:
         """Return the system whose trained model a system has: mostly itself."""
-        return read_system(system.trained_as, self.size, self.subwords) if system.trained_as else system
+        return self.chain(system)[-2] if system.trained_as else system
 
     def source_of(self, system: System, part: str) -> str:
         """Return what a system reads as source: plain text, reordered text or ``token￨position``."""
-        system = system if part == "test" else self.trained(system)
         if system.supervision and part != "test":
             return self.reordered(part, system.supervision, FEATURES)
         if system.order is None:

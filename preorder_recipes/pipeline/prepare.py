@@ -27,7 +27,7 @@ def prepare(
         options: further options of ``preorder train``.
     """
     links = [] if aligner is None else [_aligned(job, "align", job.alignment, *aligner)]
-    if any(job.trained(system).supervision == KEPT for system in job.systems):
+    if any(one.supervision == KEPT for system in job.systems for one in job.chain(system)):
         links += _source_links(job, aligner is not None)
     ordered = ordered_parts(job)
     folds = cross_fit if "train" in ordered else 0
@@ -47,8 +47,9 @@ def prepare(
 
 def ordered_parts(job: Job) -> list[str]:
     """Return the parts whose predicted order a system reads."""
-    learnt = [system.supervision or system.order for system in map(job.trained, job.systems)]
-    orders = {"train": learnt, "dev": learnt, "test": [system.order for system in job.systems]}
+    chains = [one for system in job.systems for one in job.chain(system)]
+    learnt = [one.supervision or one.order for one in chains if not one.trained_as]
+    orders = {"train": learnt, "dev": learnt, "test": [one.order for one in chains]}
     return [part for part in PARTS if PREDICTED in orders[part]]
 
 
@@ -108,15 +109,20 @@ def train_preorderer(job: Job, cross_fit: int, options: tuple[str, ...]) -> Step
 
 
 def source_steps(job: Job, system: System) -> list[Step]:
-    """Return the steps that make what a system reads, beyond the aligned and preordered text."""
+    """Return the steps that make what a system and those before it in its chain read.
+
+    That is beyond the aligned and preordered text.
+    """
     steps = []
-    if (system.order, system.form) == (PREDICTED, TEXT):
-        steps += [_convert(job, part, TEXT) for part in PARTS]
-    if system.order == GOLD:
-        steps += [_gold(job, part, system.form) for part in PARTS]
-    if system.supervision == KEPT:
-        steps += [_gold(job, part, FEATURES, KEPT) for part in PARTS]
-    return steps + (source_steps(job, job.trained(system)) if system.trained_as else [])
+    for one in job.chain(system):
+        parts = PARTS[-1:] if one.trained_as else PARTS
+        if (one.order, one.form) == (PREDICTED, TEXT):
+            steps += [_convert(job, part, TEXT) for part in parts]
+        if one.order == GOLD:
+            steps += [_gold(job, part, one.form) for part in parts]
+        if one.supervision == KEPT:
+            steps += [_gold(job, part, FEATURES, KEPT) for part in PARTS]
+    return steps
 
 
 def _apply(job: Job, part: str, options: tuple[str, ...]) -> Step:

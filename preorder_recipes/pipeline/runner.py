@@ -162,7 +162,8 @@ class StepRunner:
         if self._stopped.is_set():
             raise StepError(f"{step.name}: stopped")
         if status != 0:
-            raise StepError("\n".join([*tail, f"{step.name} failed with status {status}; its log is {path}"]))
+            message = "\n".join([*tail, f"{step.name} failed with status {status}; its log is {path}"])
+            raise StepError(message, 2 if status == 2 else 1)
 
     def _started(self, step: Step) -> subprocess.Popen[str]:
         with (self.folder / step.output).open("w") if step.output else contextlib.nullcontext() as output:

@@ -67,7 +67,8 @@ def find_finished(job: Job, runner: StepRunner) -> Finished:
         else:
             others.append(f"{name} with seed {seed}")
     if others:
-        runner.say(f"not in the results, since other options or data made them: {', '.join(others)}")
+        why = "other options or data made them, or a file of your own that --systems does not name"
+        runner.say(f"not in the results, since {why}: {', '.join(others)}")
     earlier = [name for name in _last_results(job) if name in found]
     order = dict.fromkeys([*(() if set(earlier) <= set(named) else earlier), *named, *found])
     return [(known[name], tuple(sorted(found[name]))) for name in order]
@@ -184,7 +185,10 @@ def _manifest(job: Job, title: str, finished: Finished) -> dict[str, Any]:
         "tokenize": "none",
         "systems": systems,
     }
-    return report | ({"robustness": ROBUSTNESS} if (job.folder / ROBUSTNESS).exists() else {})
+    curves = job.folder / ROBUSTNESS
+    models = [path.stat().st_mtime for path in job.folder.glob("systems/*/seed*/model.pt")]
+    has_curves = curves.exists() and curves.stat().st_mtime > max(models, default=0)  # else of older models
+    return report | ({"robustness": ROBUSTNESS} if has_curves else {})
 
 
 def _report(manifest: dict[str, Any]) -> Step:

@@ -85,8 +85,13 @@ class Stamps:
             if before.get(path) != now.get(path):
                 return f"{path} has changed"
         missing = [made for made in step.makes if not (self.folder / made).exists()]
-        has_checkpoints = step.checkpoints and step.checkpoints.paths()
-        return f"{', '.join(missing)} missing" if missing and not has_checkpoints else None
+        if missing:
+            has_checkpoints = step.checkpoints and step.checkpoints.paths()
+            return None if has_checkpoints else f"{', '.join(missing)} missing"
+        for path, digest in known.get("makes", {}).items():  # another step may have written it since
+            if digest != self._digest(path):
+                return f"{path} is not what it made"
+        return None
 
     def begin(self, step: Step, stamp: dict[str, Any]) -> tuple[tuple[str, ...], float]:
         """Prepare a step; return the arguments that resume an earlier run of it, and that run's seconds."""
@@ -113,7 +118,8 @@ class Stamps:
 
     def end(self, step: Step, stamp: dict[str, Any], seconds: float) -> None:
         """Mark a step as done."""
-        files.write_json(str(self._path(step.name)), stamp | {"seconds": seconds})
+        made = {} if step.checkpoints else {path: self._digest(path) for path in step.makes}
+        files.write_json(str(self._path(step.name)), stamp | {"makes": made, "seconds": seconds})
 
     def seconds(self, step: str) -> float:
         """Return how long a step took."""

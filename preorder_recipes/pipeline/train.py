@@ -8,7 +8,7 @@ from typing import Any
 import yaml
 
 from preorder.io import files
-from preorder_recipes.configuration import VOCABULARY_OPTIONS, System, read_system, read_vocabulary
+from preorder_recipes.configuration import VOCABULARY_OPTIONS, System, read_vocabulary
 from preorder_recipes.pipeline.checkpoints import MODEL, Checkpoints
 from preorder_recipes.pipeline.job import Job
 from preorder_recipes.pipeline.steps import Phase, Step
@@ -20,21 +20,21 @@ SUBWORD_MODEL = f"{VOCABULARY}/subwords.model"
 def train(job: Job) -> list[Phase]:
     """Write the configurations; return the phases from them to the best checkpoints and translations.
 
-    They are the vocabularies, the systems that need no other one's model, and those that need one of these.
+    They are the vocabularies, then the systems that need no other one's model, those that need one of
+    these, and so on. What is only needed is not translated.
     """
-    pairs = [(system, seed) for seed in job.seeds for system in job.systems]
-    first = {(system.name, seed): steps_of(job, system, seed) for system, seed in pairs if not system.needs}
-    then = [(system, seed) for system, seed in pairs if system.needs]
-    bases = [(read_system(system.needs, job.size, job.subwords), seed) for system, seed in then]
-    for base, seed in bases:  # without a translation, where it is no system of the job
-        first.setdefault((base.name, seed), steps_of(job, base, seed)[:-1])
-    for system, seed in (*pairs, *bases):
-        if not system.trained_as:
-            _write(job, job.config(system, seed), config_of(job, system, seed))
+    chains = [(job.chain(system), seed) for seed in job.seeds for system in job.systems]
+    steps: list[dict[tuple[str, int], list[Step]]] = [{} for _ in range(max(len(one) for one, _ in chains))]
+    for chain, seed in chains:
+        steps[len(chain) - 1][chain[-1].name, seed] = steps_of(job, chain[-1], seed)
+    for chain, seed in chains:
+        for depth, system in enumerate(chain):
+            steps[depth].setdefault((system.name, seed), steps_of(job, system, seed)[:-1])
+            if not system.trained_as:
+                _write(job, job.config(system, seed), config_of(job, system, seed))
     _write(job, f"{VOCABULARY}/config.yaml", vocabulary_of(job))
     words = [*([_subwords(job)] if job.subwords else []), _vocabulary(job)]
-    phases = [[words], list(first.values()), [steps_of(job, *pair) for pair in then]]
-    return [phase for phase in phases if phase]
+    return [[words], *(list(phase.values()) for phase in steps)]
 
 
 def steps_of(job: Job, system: System, seed: int) -> list[Step]:
@@ -82,18 +82,20 @@ def config_of(job: Job, system: System, seed: int) -> dict[str, Any]:
     """Return a system's options with the paths, the seed, the device and the vocabulary of the run.
 
     With ``lambda_align`` the run's word alignments guide attention. Every checkpoint that may turn out to be
-    the best is kept until it is known.
+    the best is kept until it is known. The last one is validated: ``valid_steps`` divides the training.
     """
     vocabulary = read_vocabulary(job.size, job.subwords)
     own = _decayed_within(system.options, job.changes.get("train_steps"))
     own = {key: value for key, value in own.items() if key not in VOCABULARY_OPTIONS}
     config = own | {key: vocabulary[key] for key in VOCABULARY_OPTIONS if key in vocabulary} | job.changes
-    steps = min(config["valid_steps"], config["train_steps"])
-    patience = config.get("early_stopping", 0)
+    validations = max(1, round(config["train_steps"] / config["valid_steps"]))
+    steps, patience = config["train_steps"] // validations, config.get("early_stopping", 0)
+    # as many as there can be; another number to average is another training
+    kept = (patience or validations) + job.average if patience or job.average > 1 else -1
     begins: dict[str, Any] = {}
     if system.begins_from:
         begins = {
-            "train_from": _model(job, system.begins_from, seed),
+            "train_from": _model(job, job.chain(system)[-2].name, seed),
             "override_opts": True,
             "reset_optim": "all",
         }
@@ -112,7 +114,7 @@ def config_of(job: Job, system: System, seed: int) -> dict[str, Any]:
         "seed": seed,
         "valid_steps": steps,
         "save_checkpoint_steps": steps,
-        "keep_checkpoint": patience + job.average if patience else -1,
+        "keep_checkpoint": kept,
         **({"early_stopping_criteria": ["ppl"]} if patience else {}),
         **({"world_size": 1, "gpu_ranks": [0]} if job.device == "gpu" else {}),
     }

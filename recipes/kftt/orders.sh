@@ -36,7 +36,8 @@ for name in ${LINKS:-intersect hand-0.3}; do
         head -n "$lines" "$name.all" >"$name.en"
         preorder map --align "$name.en" --reverse --out "$name.ja"
         tail -n "+$((lines + 1))" "$name.all" >"$name.test"
-        preorder evaluate --align "$name.test" --gold "$data/hand-test.align" >"$name.txt"
+        preorder evaluate --align "$name.test" --gold "$data/hand-test.align" >"$name.part"
+        mv "$name.part" "$name.txt"
     fi
     echo "== links $name"
     cat "$name.txt"
@@ -51,7 +52,8 @@ for name in ${LINKS:-intersect hand-0.3}; do
             # shellcheck disable=SC2086  # a method and its options
             preorder train --src "train.$source" --align "$name.$source" --model "$model" --method $choice
             preorder apply --model "$model" --src "$data/hand-test.$source" --format positions --out "$model.positions"
-            preorder evaluate --align "$gold" --positions "$model.positions" >"$model.txt"
+            preorder evaluate --align "$gold" --positions "$model.positions" >"$model.part"
+            mv "$model.part" "$model.txt"
         fi
         echo "== $choice, links $name"
         cat "$model.txt"

@@ -75,6 +75,8 @@ def test_prepared_links_follow_the_tokens_and_tags_stand_beside_japanese(data, t
         assert lines[f"{part}.ja.pos"] == tags
     assert prepare.main(line) == 2
     assert capsys.readouterr().err.rstrip().endswith("exists already")
+    assert prepare.main(["--min-length", "9", "--max-length", "8", *line[:-1], str(tmp_path / "none")]) == 2
+    assert "train.ja: no pair of 9 to 8 tokens a side" in capsys.readouterr().err
     write(data / "dev.ja", "A B", "Ａ", "B")
     assert prepare.main([*line[:-1], str(tmp_path / "other")]) == 2
     error = "dev.ja:2: UniDic reads other characters here: is the text in NFKC?"

@@ -101,6 +101,15 @@ def test_what_cannot_be(tmp_path, capsys, line, message):
     assert message in capsys.readouterr().err.split("\n")[-2]
 
 
+@pytest.mark.parametrize(
+    ("table", "is_trained"), [("1", True), ("8 and 9", True), ("English to Japanese", False)]
+)
+def test_what_needs_a_model_is_trained_though_its_translation_is_kept(tmp_path, capsys, table, is_trained):
+    """Table 1 has rows of another search, 8 and 9 runs commands; the last has translations alone."""
+    assert papers.main(["huang2018", "--table", table, "--plan", "--run", str(tmp_path)]) == 0
+    assert (" npmt" in capsys.readouterr().err) == is_trained
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("paper", papers.PAPERS)
 def test_every_table_can_be_trained(paper, data, tmp_path, monkeypatch):

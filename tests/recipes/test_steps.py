@@ -46,6 +46,14 @@ def test_a_step_is_run_again_when_it_must(runner, capsys, change, command, reaso
     assert (f"] copy is run again: {reason}\n" in said) if reason else ("again" not in said)
 
 
+def test_what_another_step_has_overwritten_is_made_again(runner, capsys):
+    given = Step("given", ("sh", "-c", "echo given"), (), ("out",), output="out")
+    for step in (copy(), given, copy()):
+        runner.run([step])
+    assert (runner.folder / "out").read_text() == "one\n"
+    assert "] copy is run again: out is not what it made\n" in capsys.readouterr().err
+
+
 def test_a_relative_folder_and_a_folder_carried_elsewhere(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "runs/one").mkdir(parents=True)
@@ -87,6 +95,13 @@ def test_a_failure_shows_the_end_of_its_log_and_is_not_done(runner):
         assert "\n80\n" not in str(error.value)
     assert not (runner.folder / "runs").exists()
     assert "seq 100" in (runner.folder / "commands.sh").read_text()
+
+
+@pytest.mark.parametrize(("status", "ended"), [(2, 2), (3, 1)])
+def test_wrong_input_of_a_step_is_wrong_input(runner, status, ended):
+    with pytest.raises(StepError) as error:
+        runner.run([Step("bad", ("sh", "-c", f"exit {status}"))])
+    assert error.value.status == ended
 
 
 def test_a_failure_stops_the_others(runner):

@@ -14,6 +14,7 @@ from onmt.bin.translate import _get_parser
 from sentencepiece import SentencePieceProcessor
 
 from onmt_preorder import base_configuration
+from onmt_preorder.base_configuration import CONFIG
 from preorder.command_line.options import taken
 from preorder.errors import UsageError
 from preorder_recipes import configuration
@@ -30,7 +31,6 @@ SOURCES = {  # of training and of test; order, supervision
     "plain": ("en", "en", None, None),
     "preorder_relative": ("en.predicted.features", "en.predicted.features", "predicted", None),
     "gold": ("en.gold.features", "en.gold.features", "gold", None),
-    "preorder_gold_trained": ("en.gold.features", "en.predicted.features", "predicted", None),
     "reordered_text": ("en.predicted.text", "en.predicted.text", "predicted", None),
     "plain_gold_text": ("en.gold.text", "en.gold.text", "gold", None),
     "exgre": ("en.gold_kept.features", "en", None, "gold_kept"),
@@ -79,17 +79,72 @@ def test_sources_and_the_preparation_makes_them(tmp_path, name):
     ("line", "message"),
     [
         ("reads: goldd", "odd.yaml: reads is 'goldd', not one of plain, predicted, gold, "),
-        ("reads: plain\nbegins_from: nothing", "no configuration of a system nothing; there are: odd"),
+        ("reads: plain\nbegins_from: nothing", "no configuration of a system nothing; there are: even, odd"),
         ("supervision: gold", "odd.yaml: reads is None, not one of plain"),
         ("reads: plain\nsupervision: x", "odd.yaml: supervision is 'x', not predicted or gold_kept"),
+        ("reads: plain\nheads: 2\ntrained_as: even", "odd.yaml: its options are not those of even, whose"),
     ],
 )
 def test_what_a_system_cannot_read(tmp_path, monkeypatch, line, message):
     (tmp_path / "system").mkdir()
     (tmp_path / "system/odd.yaml").write_text(f"{line}\n")
+    (tmp_path / "system/even.yaml").write_text("reads: gold\nheads: 1\n")
     monkeypatch.setattr("preorder_recipes.configuration.CONFIG", tmp_path)
     with pytest.raises(UsageError, match=message):
         read_system("odd", None)
+
+
+CHAINS = {  # own systems that need others, and what is trained for them, in its order
+    "base: {0}/gold.yaml\nreads: predicted\nbegins_from: gold": "gold mine",
+    "base: {0}/distortion_hidden.yaml\nbegins_from: rnnsearch_longer": "rnnsearch rnnsearch_longer mine",
+    "base: {0}/plain_gold_text.yaml\nreads: predicted_text\ntrained_as: plain_gold_text": "plain_gold_text",
+    "base: {0}/distortion_hidden.yaml\nbegins_from: {1}/other.yaml": "rnnsearch other mine",
+}
+
+
+@pytest.mark.parametrize("text", CHAINS)
+def test_all_that_a_system_needs_is_made_before_it(folder, text):
+    (folder / "other.yaml").write_text(f"base: {CONFIG}/system/rnnsearch_longer.yaml\n")
+    path = folder / "mine.yaml"
+    path.write_text(text.format(CONFIG / "system", folder), encoding="utf-8")
+    job = job_of(folder, str(path))
+    made = {job.text(part, side) for part in (*PARTS, "all") for side in ("en", "ja")}
+    phases = [*prepare(job, (), 0, ()), *train(job)]
+    trained = []
+    for step in steps_of(phases):
+        assert {*step.reads} <= made | {path for path in step.reads if (folder / path).exists()}, step.name
+        made |= {*step.makes, step.log}
+        trained += [step.name.removeprefix("train/").removesuffix("-seed1")] * step.name.startswith("train/")
+    assert " ".join(dict.fromkeys(trained)) == CHAINS[text]
+
+
+def test_a_system_that_needs_itself_is_refused(folder):
+    path = folder / "mine.yaml"
+    path.write_text(f"base: {CONFIG}/system/plain.yaml\nbegins_from: {path}\n", encoding="utf-8")
+    with pytest.raises(UsageError, match="mine.yaml: needs a model of its own before it is trained"):
+        train(job_of(folder, str(path)))
+
+
+@pytest.mark.parametrize(
+    ("steps", "given", "validated"),
+    [(1460, 1000, 1460), (1460, 292, 292), (20, 1000, 20), (2999, 1000, 999), (6000, 1000, 1000)],
+)
+def test_the_end_of_a_training_is_validated(tmp_path, steps, given, validated):
+    job = replace(job_of(tmp_path, "plain"), changes={"train_steps": steps, "valid_steps": given})
+    config = config_of(job, job.systems[0], 1)
+    assert config["valid_steps"] == config["save_checkpoint_steps"] == validated
+    assert steps - steps // validated * validated < steps / validated
+
+
+@pytest.mark.parametrize("patience", [0, 3])
+def test_another_number_of_checkpoints_to_average_is_another_training(tmp_path, patience):
+    changes = {"train_steps": 100, "valid_steps": 10, "early_stopping": patience}
+    job = replace(job_of(tmp_path, "plain"), changes=changes)
+    kept = [config_of(replace(job, average=n), job.systems[0], 1)["keep_checkpoint"] for n in (1, 2, 5)]
+    assert len({*kept}) == 3
+    assert all(
+        number >= (patience or 10) + n for number, n in zip(kept, (1, 2, 5), strict=True) if number > 0
+    )
 
 
 def test_a_file_of_ones_own_is_a_system(tmp_path, capsys):
