@@ -167,7 +167,8 @@ def _unpacked(archive: str) -> Path:
     atexit.register(folder.cleanup)
     for path in ROOT.glob(f"recipes/*/translations/{archive}.tar.xz"):
         with tarfile.open(path) as tar:
-            tar.extractall(folder.name, filter="data")
+            # Python before 3.10.12 or 3.11.4 has no filters; these archives come with the code
+            tar.extractall(folder.name, **({"filter": "data"} if hasattr(tarfile, "data_filter") else {}))
     return Path(folder.name)
 
 

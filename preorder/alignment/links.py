@@ -112,10 +112,10 @@ def read_links(path: Path) -> Links:
 
 def confident(confidences: np.ndarray, least: float) -> Alignment:
     """Return the links of confidences ``[source, target]``, at least ``least``, rounded to three places."""
-    sources, targets = np.nonzero(confidences >= least - 1e-6)
-    values = confidences[sources, targets].astype(float).round(3).tolist()
+    rounded = confidences.astype(float).round(3)
+    sources, targets = np.nonzero((confidences >= least - 1e-6) & (rounded > 0))
     links = zip(sources.tolist(), targets.tolist(), strict=True)
-    return Alignment.weighted(dict(zip(links, values, strict=True)))
+    return Alignment.weighted(dict(zip(links, rounded[sources, targets].tolist(), strict=True)))
 
 
 def agreement(samples: Samples, least: float) -> Iterator[Alignment]:

@@ -152,7 +152,8 @@ def diagnose_translations(
         for title, texts in zip(ORDERS.values(), reordered, strict=True):
             every[f"{name}, {title}"] = list(texts)
     measured = measure_translations(references, every, (*HEADROOM_METRICS, "ter"), options)
-    scoring = score_systems(measured, None, seed)
+    drawn_as = {f"{name}, {title}": name for name in systems for title in ORDERS.values()}
+    scoring = score_systems(measured, None, seed, drawn_as)
     scored = {
         name: {metric: scoring.systems[name][metric] for metric in HEADROOM_METRICS}
         | {"interval": {metric: scoring.intervals[name][metric] for metric in HEADROOM_METRICS}}

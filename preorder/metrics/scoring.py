@@ -14,8 +14,8 @@ drawing the sentences covers a part of the runs' difference already (Owen 2007):
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from itertools import combinations
+from dataclasses import dataclass
+from itertools import permutations
 from typing import Any
 from zlib import crc32
 
@@ -61,11 +61,6 @@ class Comparison:
     interval: tuple[float, float]  # the bounds of 95 % of the resamples' differences
     p_value: float  # of the paired bootstrap
     sign_test_p_value: float
-
-    def reversed(self) -> Comparison:
-        """Return the comparison of the other system with this one."""
-        low, high = self.interval
-        return replace(self, difference=-self.difference, interval=(-high, -low))
 
 
 @dataclass(frozen=True)
@@ -145,13 +140,16 @@ def score_systems(
     measured: Sequence[SystemStatistics],
     baseline: str | None = None,
     seed: int = 1,
-    resamples: int = RESAMPLES,
+    drawn_as: Mapping[str, str] | None = None,
 ) -> Scoring:
-    """Score systems, the same under each metric, and test them against each other."""
+    """Score systems, the same under each metric, and test them against each other.
+
+    ``drawn_as``: systems whose runs are drawn as those of another one, to which they belong.
+    """
     if baseline is not None:
         check_system(baseline, measured[0].systems)
     scores = [score for part in measured for score in part.metric.scores]
-    samples = resample(measured, seed, resamples)
+    samples = resample(measured, seed, drawn_as=drawn_as)
     pairwise = _pairwise(scores, samples)
     return Scoring(
         {name: _means(measured, name) for name in samples},
@@ -180,7 +178,10 @@ def _means(measured: Sequence[SystemStatistics], system: str) -> dict[str, Any]:
 
 
 def resample(
-    measured: Sequence[SystemStatistics], seed: int, resamples: int = RESAMPLES
+    measured: Sequence[SystemStatistics],
+    seed: int,
+    resamples: int = RESAMPLES,
+    drawn_as: Mapping[str, str] | None = None,
 ) -> dict[str, dict[str, Resampled]]:
     """Return each system's scores, resampled: the same sentences for all, and each system's own runs."""
     statistics = [runs for part in measured for runs in part.systems.values()]
@@ -188,7 +189,7 @@ def resample(
     found: dict[str, dict[str, Resampled]] = {}
     for part in measured:
         for name, runs in part.systems.items():
-            drawn = next(totals), draw_runs(len(runs), seed, name, resamples)
+            drawn = next(totals), draw_runs(len(runs), seed, (drawn_as or {}).get(name, name), resamples)
             scores = {score.name: resampled(score, runs, *drawn) for score in part.metric.scores}
             found.setdefault(name, {}).update(scores)
     return found
@@ -198,11 +199,9 @@ def _pairwise(
     scores: Sequence[Score], samples: Mapping[str, Mapping[str, Resampled]]
 ) -> dict[str, dict[str, Comparisons]]:
     pairwise: dict[str, dict[str, Comparisons]] = {name: {} for name in samples}
-    for one, other in combinations(samples, 2):
-        for score in scores:
-            found = compare(score, samples[one][score.name], samples[other][score.name])
-            pairwise[one].setdefault(other, {})[score.name] = found
-            pairwise[other].setdefault(one, {})[score.name] = found.reversed()
+    for one, other in permutations(samples, 2):
+        a, b = samples[one], samples[other]
+        pairwise[one][other] = {each.name: compare(each, a[each.name], b[each.name]) for each in scores}
     return pairwise
 
 

@@ -135,8 +135,8 @@ def _readings(block: Sequence[tuple[int, str]], tagset: Tagset) -> list[Sentence
         readings = [words]
         if tokens:
             readings.insert(0, _joined(words, tokens, _sentence(words).tree))
-        parted = [_parted(rows) for rows in readings if any(" " in row.form for row in rows)]
-        return list(map(_sentence, readings + parted))
+        parted = (_sentence(_parted(rows)) for rows in readings if any(" " in row.form for row in rows))
+        return [*map(_sentence, readings), *parted]  # the first check the heads of all
 
 
 def _read_row(line: str, words: list[_Row], tokens: list[_Row], tagset: Tagset) -> None:

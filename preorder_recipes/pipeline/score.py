@@ -67,7 +67,7 @@ def find_finished(job: Job, runner: StepRunner) -> Finished:
         else:
             others.append(f"{name} with seed {seed}")
     if others:
-        why = "other options or data made them, or a file of your own that --systems does not name"
+        why = "other options, other data or files of your own made them"
         runner.say(f"not in the results, since {why}: {', '.join(others)}")
     earlier = [name for name in _last_results(job) if name in found]
     order = dict.fromkeys([*(() if set(earlier) <= set(named) else earlier), *named, *found])

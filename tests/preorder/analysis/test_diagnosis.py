@@ -88,6 +88,17 @@ def test_of_several_references_that_with_most_matching_words_counts():
     assert reorder_translations(["b a"], [["x y"], ["a b"]])[0] == ["a b"]
 
 
+def test_a_run_is_compared_with_itself_in_another_order():
+    """The runs have very different scores, and gain alike: the last eighth of their lines is turned round."""
+    (lines,) = references = [[f"{a} {b} c d e" for a in "abcdefgh" for b in "ijklmnop"]]
+    turned = [" ".join(reversed(line.split())) for line in lines[56:]]
+    runs = [["x"] * bad + lines[bad:56] + turned for bad in (2, 12, 22)]
+    found = diagnose_translations(references, {"one": runs}, OPTIONS)[0]["one"]
+    gain = found["best_order"]["gain"]["bleu"]
+    assert 2 < gain["interval"][0] < gain["difference"] < gain["interval"][1] < 30
+    assert gain["p_value"] < 0.01
+
+
 def test_translations():
     systems = {"one": [["d c b a", "e f g x"]]}
     json = diagnose_translations([["a b c d", "e f g h"]], systems, OPTIONS)[0]["one"]

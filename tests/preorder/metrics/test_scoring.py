@@ -94,7 +94,9 @@ def test_pairs_are_compared_both_ways(scoring):
         assert set(others) == set(scoring.systems) - {one}
         for other, found in others.items():
             for score, comparison in found.items():
-                assert comparison == scoring.pairwise[other][one][score].reversed()
+                back = scoring.pairwise[other][one][score]
+                assert (comparison.difference, comparison.p_value) == (-back.difference, back.p_value)
+                assert comparison.interval == pytest.approx([-bound for bound in back.interval[::-1]])
                 difference = scoring.systems[one][score] - scoring.systems[other][score]
                 assert comparison.difference == pytest.approx(difference)
     assert list(scoring.significance) == ["twin", "ours", "bad"]

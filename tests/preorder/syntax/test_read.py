@@ -172,6 +172,7 @@ def test_given_tags_stay(file):
         (["(S (A a))", "(S (A b))"], ["a"], "source:2: the file ends after 1 lines, .*trees goes on"),
         (["(S (A a))", "", "(S (A c))"], ["a", "b", "d"], "trees:3: token 1 of the tree is 'c'"),
         (["# x", row(1, "a", 7)], ["a"], "trees:1: head 7 of token 1 is out of range"),
+        ([row(1, "a b", 7)], ["a", "b"], "trees:1: head 7 of token 1 is out of range"),
         ([row(1, "a", 0), "", row(1, "a", 1)], ["a", "a"], "trees:3: the heads above token 1 form a cycle"),
         ([row(1, "a", 0), "2-3\tb" + "\t_" * 8], ["a b"], "trees:1: token 'b' has words beyond"),
         ([row(1, "a", 0), "1-1\tb" + "\t_" * 8], ["a b"], "trees:2: token 1-1 does not stand before"),
