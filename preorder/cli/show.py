@@ -21,9 +21,8 @@ from preorder.io import files
 from preorder.methods.model_directory import Model, load_model
 
 BATCH = 5_000  # tokens that a model orders at once
-
 MOST_DRAWN = 100
-LAYERS = ("pos", "trees", "lang", "stanza_dir", "tagset", "stanza_device")
+LAYERS = ("pos", "trees", "lang", "stanza_dir", "tagset", "stanza_device", "spacy_model")
 """Options of what a model reads beside the words."""
 CHOICES = {
     "sample": "show N sentences, drawn at random by --seed",

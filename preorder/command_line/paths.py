@@ -21,7 +21,8 @@ def check_paths(parser: argparse.ArgumentParser, arguments: argparse.Namespace) 
     called ``--out`` or ``--…-out``.
     """
     inputs, outputs = (given_paths(parser, arguments, outputs) for outputs in (False, True))
-    if inputs.count(STANDARD) > 1:
+    is_unread = getattr(arguments, "annot", None) is not None and arguments.src == STANDARD  # its default
+    if inputs.count(STANDARD) - is_unread > 1:
         raise UsageError("only one file can come from standard input")
     check_outputs(inputs, outputs)
 

@@ -4,6 +4,8 @@ import itertools
 import json
 import random
 import shutil
+import subprocess
+import sys
 
 import pytest
 
@@ -212,3 +214,11 @@ def test_history_of_training(run, folder):
     assert all(one.keys() == {"errors", "updates", "tau_nakagawa"} for one in training["history"])
     assert training["iteration"] == len(training["history"])
     run(f"{PUZZLED} --held-out 200", 2)
+
+
+def test_annotated_text_comes_from_standard_input():
+    command = [sys.executable, "-m", "preorder", "apply", "--model", "en-ja-demo", "--annot", "-"]
+    line = "i like the pen\tP V D N\t1 2 3 4\n"
+    ended = subprocess.run(command, input=line, capture_output=True, text=True, check=True)
+    words, positions = zip(*(token.split("￨") for token in ended.stdout.split()), strict=True)
+    assert (words, sorted(positions)) == (("i", "like", "the", "pen"), list("0123"))
