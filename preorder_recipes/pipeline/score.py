@@ -185,10 +185,19 @@ def _manifest(job: Job, title: str, finished: Finished) -> dict[str, Any]:
         "tokenize": "none",
         "systems": systems,
     }
-    curves = job.folder / ROBUSTNESS
-    models = [path.stat().st_mtime for path in job.folder.glob("systems/*/seed*/model.pt")]
-    has_curves = curves.exists() and curves.stat().st_mtime > max(models, default=0)  # else of older models
-    return report | ({"robustness": ROBUSTNESS} if has_curves else {})
+    return report | ({"robustness": ROBUSTNESS} if _has_curves(job) else {})
+
+
+def _has_curves(job: Job) -> bool:
+    """Say whether there are curves of swapped words, and no model of theirs has been trained since."""
+    from preorder.analysis.results import parse_curves  # slow to import
+
+    path = job.folder / ROBUSTNESS
+    if not path.exists():
+        return False
+    names = {name for lines in parse_curves(files.read_json(str(path))).measures.values() for name in lines}
+    models = (model for name in names for model in (job.folder / "systems" / name).glob("seed*/model.pt"))
+    return all(model.stat().st_mtime <= path.stat().st_mtime for model in models)
 
 
 def _report(manifest: dict[str, Any]) -> Step:

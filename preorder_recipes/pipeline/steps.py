@@ -79,17 +79,17 @@ class Stamps:
             return ""
         if known.get("command") != stamp["command"]:
             return f"its command was {known.get('command')}"
-        before, now = known.get("reads"), stamp["reads"]
-        before = before if isinstance(before, dict) else {}
+        read, made = (known.get(key) for key in ("reads", "makes"))
+        before, now = read if isinstance(read, dict) else {}, stamp["reads"]
         for path in {**now, **before}:
             if before.get(path) != now.get(path):
                 return f"{path} has changed"
-        missing = [made for made in step.makes if not (self.folder / made).exists()]
+        missing = [path for path in step.makes if not (self.folder / path).exists()]
         if missing:
             has_checkpoints = step.checkpoints and step.checkpoints.paths()
             return None if has_checkpoints else f"{', '.join(missing)} missing"
-        for path, digest in known.get("makes", {}).items():  # another step may have written it since
-            if digest != self._digest(path):
+        for path in step.makes if isinstance(made, dict) else ():  # another step may have written it since
+            if made.get(path) != self._digest(path):
                 return f"{path} is not what it made"
         return None
 
@@ -118,8 +118,8 @@ class Stamps:
 
     def end(self, step: Step, stamp: dict[str, Any], seconds: float) -> None:
         """Mark a step as done."""
-        made = {} if step.checkpoints else {path: self._digest(path) for path in step.makes}
-        files.write_json(str(self._path(step.name)), stamp | {"makes": made, "seconds": seconds})
+        made = {} if step.checkpoints else {"makes": {path: self._digest(path) for path in step.makes}}
+        files.write_json(str(self._path(step.name)), stamp | made | {"seconds": seconds})
 
     def seconds(self, step: str) -> float:
         """Return how long a step took."""

@@ -82,7 +82,8 @@ def config_of(job: Job, system: System, seed: int) -> dict[str, Any]:
     """Return a system's options with the paths, the seed, the device and the vocabulary of the run.
 
     With ``lambda_align`` the run's word alignments guide attention. Every checkpoint that may turn out to be
-    the best is kept until it is known. The last one is validated: ``valid_steps`` divides the training.
+    the best is kept until it is known. ``valid_steps`` is rounded, so that fewer steps than there are
+    validations come after the last one.
     """
     vocabulary = read_vocabulary(job.size, job.subwords)
     own = _decayed_within(system.options, job.changes.get("train_steps"))

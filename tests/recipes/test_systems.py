@@ -1,6 +1,8 @@
 """What each system reads, that the preparation makes it, and what training and translation are given."""
 
 import argparse
+import json
+import os
 import subprocess
 import sys
 from dataclasses import replace
@@ -22,6 +24,7 @@ from preorder_recipes.configuration import VOCABULARY_OPTIONS, read_system, read
 from preorder_recipes.pipeline import checkpoints, subwords
 from preorder_recipes.pipeline.job import PARTS, Job, Search, add_search
 from preorder_recipes.pipeline.prepare import hand_options, prepare
+from preorder_recipes.pipeline.score import _manifest
 from preorder_recipes.pipeline.train import _subwords, _train, _vocabulary, config_of, train, vocabulary_of
 from tests.support.fake_programs import after
 from tests.support.running import environment
@@ -142,9 +145,8 @@ def test_another_number_of_checkpoints_to_average_is_another_training(tmp_path, 
     job = replace(job_of(tmp_path, "plain"), changes=changes)
     kept = [config_of(replace(job, average=n), job.systems[0], 1)["keep_checkpoint"] for n in (1, 2, 5)]
     assert len({*kept}) == 3
-    assert all(
-        number >= (patience or 10) + n for number, n in zip(kept, (1, 2, 5), strict=True) if number > 0
-    )
+    least = patience or 10
+    assert all(number in (-1, least + n) for number, n in zip(kept, (1, 2, 5), strict=True))  # -1: all
 
 
 def test_a_file_of_ones_own_is_a_system(tmp_path, capsys):
@@ -329,6 +331,24 @@ def test_a_model_is_trained_once_for_two_systems(folder, names):
     assert [path.parent.parent.name for path in folder.glob("systems/*/*/config.yaml")] == ["gold"]
     ordered = {step.makes[0] for step in prepared(job).values() if step.name.startswith("preorder-apply")}
     assert ordered == {"data/test.en.predicted.features"}
+
+
+def test_the_report_has_no_curves_of_models_that_were_trained_again(folder):
+    job = job_of(folder, "plain")
+    model, other = (folder / f"systems/{name}/seed1/model.pt" for name in ("plain", "other"))
+    curves = folder / "robustness/robustness.json"
+    line = {"plain": [{"score": 1.0, "interval": [0.0, 2.0]}]}
+    groups = [{"label": "0", "sentences": 2}]
+    value = {"kind": "robustness", "axis": "x", "groups": groups, "measures": {"bleu": line}, "skipped": 0}
+    for path in (model, other, curves):
+        path.parent.mkdir(parents=True)
+        path.write_text(json.dumps(value | {"signature": {}}))
+    for at, is_shown in ((1, True), (3, False)):
+        for path, time in ((model, at), (curves, 2), (other, 9)):
+            os.utime(path, (time, time))
+        assert ("robustness" in _manifest(job, "title", [(job.systems[0], (1,))])) == is_shown
+    curves.unlink()
+    assert "robustness" not in _manifest(job, "title", [(job.systems[0], (1,))])
 
 
 def save_checkpoint(path, weight):
