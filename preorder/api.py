@@ -227,7 +227,9 @@ class LineModel:
         order, lines = _orderer(*self._key), each(values.line_of, lines=lines)
         parse = partial(formats.parse_annotated, fields=self._fields)
         if self._fields == 1:
-            lines, parse = list(formats.text_lines("lines", iter(lines))), formats.parse_source
+            if all("\t" in line.strip() for line in lines if line.strip()):  # a part of a text, or a table
+                lines = list(formats.text_lines("lines", iter(lines)))
+            parse = formats.parse_source
         text = "".join(f"{line}\n" for line in lines).encode()
         ordered, _ = order((text,), len(lines), self._fields, partial(parse_lines, "lines", lines, parse))
         return ordered.split("\n")[:-1]

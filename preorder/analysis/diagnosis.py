@@ -27,6 +27,7 @@ from preorder.data import Alignment, Permutation
 from preorder.metrics import MetricOptions
 from preorder.metrics.orders import Preordering, evaluation
 from preorder.metrics.scoring import Systems, Text, measure, measure_translations, score_systems
+from preorder.metrics.translation import tokenizer
 
 HEADROOM_METRICS = ("bleu", "chrf", "ribes")
 ORDERS = {"best_order": "best order", "best_btg_order": "best BTG order"}  # key in JSON → title
@@ -143,14 +144,19 @@ def diagnose_translations(
 ) -> tuple[dict[str, Any], Curves]:
     """Score translations as they are, in the best order of their words, and in the best BTG order.
 
+    Words are the tokens of BLEU's tokenizer, for each metric.
     Returns the JSON of ``preorder diagnose``, of each system, and curves by length.
     """
+    tokenize = tokenizer(options.tokenize)
+    options = MetricOptions("none", options.case_sensitive)
+    references = [list(map(tokenize, reference)) for reference in references]
     every: dict[str, list[Text]] = {}
-    for name, runs in systems.items():
-        every[name] = list(runs)
+    for name, texts in systems.items():
+        runs = [list(map(tokenize, text)) for text in texts]
+        every[name] = runs
         reordered = zip(*(reorder_translations(run, references) for run in runs), strict=True)
-        for title, texts in zip(ORDERS.values(), reordered, strict=True):
-            every[f"{name}, {title}"] = list(texts)
+        for title, orders in zip(ORDERS.values(), reordered, strict=True):
+            every[f"{name}, {title}"] = list(orders)
     measured = measure_translations(references, every, (*HEADROOM_METRICS, "ter"), options)
     drawn_as = {f"{name}, {title}": name for name in systems for title in ORDERS.values()}
     scoring = score_systems(measured, None, seed, drawn_as)

@@ -55,7 +55,12 @@ def parse_curves(value: Any) -> Curves:
         groups = tuple(Group(**group) for group in value["groups"])
         if any(len(line) != len(groups) for lines in measures.values() for line in lines.values()):
             raise ValueError("not an estimate for each group")
-        return Curves(value["kind"], value["axis"], groups, measures, value["skipped"], value["signature"])
+        if measures.keys() - SCORE_FORMATS.keys():
+            raise ValueError("an unknown score")
+        texts = [value["kind"], value["axis"], *(group.label for group in groups)]
+        if not all(isinstance(text, str) for text in texts):
+            raise TypeError("a label that is no text")
+        return Curves(*texts[:2], groups, measures, value["skipped"], value["signature"])
     except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
         raise DataError(f"not what preorder analyse --json writes of curves: {error!r}") from None
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 import importlib.util
 import os
 from collections.abc import Sequence
+from hashlib import blake2b
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -35,6 +36,14 @@ def find(model: str) -> Path:
     if not found:
         raise UsageError(f"{model}: neither a folder of a spaCy model nor an installed package with one")
     return found[0].parent
+
+
+def checksum(model: str) -> str:
+    """Return a checksum of the files of a model, wherever and whenever it was installed."""
+    folder, state = find(model), blake2b(digest_size=16)
+    for path in sorted(filter(Path.is_file, folder.rglob("*"))):
+        state.update(f"{path.relative_to(folder)}\0{path.stat().st_size}\0".encode() + path.read_bytes())
+    return state.hexdigest()
 
 
 class SpacyPipeline:

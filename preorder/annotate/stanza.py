@@ -72,14 +72,13 @@ class StanzaOptions:
 
 
 def prepare(options: StanzaOptions) -> list[Any]:
-    """Find or download the models; return Stanza's version, and name, size and time of each, for JSON."""
+    """Find or download the models; return what they and the tool are, for JSON."""
     from importlib import metadata  # slow to import
 
     if options.spacy:
         if options.trees == "constituency":
             raise UsageError("spaCy has no constituency trees: ask for --trees dependency")
-        model = spacy.find(options.spacy)
-        return [metadata.version("spacy"), [(str(model), model.stat().st_mtime_ns)]]
+        return [metadata.version("spacy"), spacy.checksum(options.spacy)]
     if importlib.util.find_spec("stanza") is None:  # importing it takes seconds
         raise MissingExtraError("stanza", "stanza")
     top = options.top

@@ -17,6 +17,7 @@ from preorder.data import Bitext
 from preorder.errors import UsageError
 from preorder.io import files
 from preorder.methods.train import TrainingPlan, choose_method
+from preorder.metrics import DEFAULTS, TOKENIZERS
 from preorder.progress import LOGGER
 
 if TYPE_CHECKING:
@@ -51,11 +52,13 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     text = f"most lines to look at, drawn by --seed; a {SHARE_HELD}th of them is measured"
     options.add_number(parser, "--lines", options.at_least_two, DEFAULT_LINES, text)
     score.add_translations(parser, required=False)
-    score.add_metric_options(parser)
+    text = "tokenizer of references and translations"
+    options.add_choice(parser, "--tokenize", TOKENIZERS, DEFAULTS.tokenize, text)
+    options.add_flags(parser, case_sensitive="RIBES and counts of words distinguish upper and lower case")
     options.add_seed(parser)
     options.add_json(parser)
     add_pictures(parser)
-    parser.set_defaults(metrics=())
+    parser.set_defaults(metrics=("bleu",), words=DEFAULTS.words)
 
 
 def run(arguments: argparse.Namespace) -> None:

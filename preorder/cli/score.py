@@ -34,6 +34,9 @@ text that is tokenised already with --tokenize none. TER and RIBES split text at
 """
 
 
+SPLIT_AT_SPACES = ("13a", "none", "intl")  # tokenizers that split at spaces and punctuation marks
+
+
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Add the options of ``preorder score``."""
     add_translations(parser)
@@ -181,8 +184,11 @@ def read_data(arguments: argparse.Namespace, **paths: Any) -> EvaluationData:
     named = EvaluationFiles(arguments.ref, **({"systems": runs_by_name(arguments.hyp)} | paths))
     how = MetricOptions(arguments.tokenize, arguments.case_sensitive, arguments.words)
     data = read_evaluation_data(named, how, arguments.seed)
-    if arguments.tokenize != "none" and "bleu" in arguments.metrics:
-        reference = data.references[0]
-        if 2 * sum(line.endswith((" .", " 。")) for line in reference) > len(reference):
+    if "bleu" in arguments.metrics:
+        lines = data.references[0]
+        if how.tokenize != "none" and 2 * sum(line.endswith((" .", " 。")) for line in lines) > len(lines):
             LOGGER.warning("the reference looks tokenised: --tokenize none scores it as it is")
+        unsplit = sum(bool(line) and " " not in line for line in lines)
+        if how.tokenize in SPLIT_AT_SPACES and 2 * unsplit > len(lines):
+            LOGGER.warning("the reference has no spaces: --tokenize ja-mecab, ko-mecab, zh or char splits it")
     return data

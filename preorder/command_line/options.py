@@ -21,6 +21,7 @@ from preorder.learning.options import (
     MAX_SEED,
     MAX_THREADS,
     MAX_TRAINING_LENGTH,
+    flag,
     parse_number,
 )
 
@@ -170,13 +171,13 @@ def add_choice(
 def add_files(parser: argparse._ActionsContainer, metavar: str = "F", **texts: str) -> None:
     """Add options that name files, or what else the ``metavar`` says, each with its help."""
     for name, text in texts.items():
-        parser.add_argument(_flag(name), metavar=metavar, help=text)
+        parser.add_argument(flag(name), metavar=metavar, help=text)
 
 
 def add_flags(parser: argparse._ActionsContainer, **texts: str) -> None:
     """Add options without a value, each with its help."""
     for name, text in texts.items():
-        parser.add_argument(_flag(name), action="store_true", help=text)
+        parser.add_argument(flag(name), action="store_true", help=text)
 
 
 def add_json(parser: argparse._ActionsContainer) -> None:
@@ -194,11 +195,7 @@ def refuse(arguments: argparse.Namespace, names: Iterable[str], why: str) -> Non
     """Refuse options that were given although something else makes them useless."""
     for name in names:
         if getattr(arguments, name) != arguments.parser.get_default(name):
-            raise UsageError(f"{_flag(name)} has no effect {why}")
-
-
-def _flag(name: str) -> str:
-    return "--" + name.replace("_", "-")
+            raise UsageError(f"{flag(name)} has no effect {why}")
 
 
 natural, positive, at_least_two = (partial(parse_number, least, MOST) for least in range(3))

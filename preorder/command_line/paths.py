@@ -55,9 +55,12 @@ def split_name(field: str) -> tuple[str, str]:
     """Return the name and the path of ``[NAME=]F``; without a name it is called like the file.
 
     A name ends at the first ``=`` and has no ``/``: ``./a=b`` is a path.
+    Bytes of a name that are no UTF-8 are escaped.
     """
     name, separator, path = field.partition("=")
-    return (name, path) if separator and "/" not in name else (field, field)
+    if not separator or "/" in name:
+        name = path = field
+    return name.encode("utf-8", "backslashreplace").decode(), path
 
 
 def runs_by_name(fields: Sequence[str]) -> dict[str, list[str]]:

@@ -12,7 +12,7 @@ import io
 import json
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from itertools import chain, zip_longest
+from itertools import chain, islice, zip_longest
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple, TextIO, TypeVar
 
@@ -54,6 +54,12 @@ def decoded(line: bytes, path: str, number: int) -> str:
         reason = f"not valid UTF-8 (byte {error.start + 1} of the line)"
         raise DataError(reason, display_name(path), number) from None
     return text.removeprefix(BYTE_ORDER_MARK) if number == 1 else text
+
+
+def decoded_lines(text: bytes, path: str, first: int = 1) -> Iterator[str]:
+    """Yield whole lines of a file, the first of this number, as :func:`decoded` returns them."""
+    for number, line in enumerate(text.split(b"\n")[:-1], first):
+        yield decoded(line, path, number)
 
 
 def without_line_end(line: str) -> str:
@@ -177,70 +183,40 @@ class Block(NamedTuple):
 def read_blocks(paths: Sequence[str], size: int = BLOCK_SIZE) -> Iterator[Block]:
     """Yield the lines of several files side by side, in blocks of about ``size`` bytes of the first."""
     with contextlib.ExitStack() as stack:
-        files = [_Lines(path, stack) for path in paths]
-        first, goes_on = 1, True
-        while goes_on:
-            files[0].fill(size=size)
-            wanted = files[0].waiting
-            for other in files[1:]:
-                other.fill(max(wanted, 1))
-            lines = min(wanted, *(file.waiting for file in files))
+        streams = [stack.enter_context(opened(path)) for path in paths]
+        first = lines = 1
+        while lines:
+            columns: list[list[bytes]] = []
+            errors: list[Exception | None] = []
+            for stream in streams:
+                found, error = [], None
+                try:  # what was read before an error stays
+                    found.extend(islice(stream, len(columns[0]) or 1) if columns else _some(stream, size))
+                except Exception as raised:
+                    error = raised
+                if found and not found[-1].endswith(b"\n"):
+                    found[-1] += b"\n"
+                columns.append(found)
+                errors.append(error)
+            lines = min(map(len, columns))
             if lines:
-                yield Block(first, lines, tuple(file.take(lines) for file in files))
-                first += lines
-            goes_on = lines == wanted and files[0].goes_on
-        for file in files:
-            file.fill()
-            if not file.waiting and file.error is not None:
-                raise _reading_error(file.path, file.error, first)
-        ended = [file.path for file in files if not file.waiting]
-        longer = [file.path for file in files if file.waiting]
-        if ended and longer:
-            raise ended_early(ended[0], longer[0], first)
+                yield Block(first, lines, tuple(b"".join(found[:lines]) for found in columns))
+            first += lines
+            for path, found, error in zip(paths, columns, errors, strict=True):
+                if error is not None and len(found) == lines:
+                    raise _reading_error(path, error, first)
+            ended = [path for path, found in zip(paths, columns, strict=True) if len(found) == lines]
+            longer = [path for path in paths if path not in ended]
+            if longer:
+                raise ended_early(ended[0], longer[0], first)
 
 
-class _Lines:
-    """A file whose lines wait to be taken, many at once."""
-
-    def __init__(self, path: str, stack: contextlib.ExitStack) -> None:
-        self.path = path
-        self.error: Exception | None = None
-        self.waiting = 0
-        self.goes_on = True
-        self._stream: BinaryIO = stack.enter_context(opened(path))
-        # Of compressed files as little at once as reading by lines takes: damage is found at the same line.
-        self._piece = -1 if split_suffix(path)[1] else BLOCK_SIZE
-        self._parts: list[bytes] = []
-        self._size = 0
-
-    def fill(self, lines: int = 1, size: int = 0) -> None:
-        """Read until so many lines and bytes wait, or to the end."""
-        while self.goes_on and (self.waiting < lines or self._size < size):
-            try:
-                part = self._stream.read1(self._piece)
-            except Exception as error:
-                self.goes_on, self.error = False, error
-                return
-            if not part:
-                self.goes_on = False
-                if not self._parts or not self._parts[-1] or self._parts[-1].endswith(b"\n"):
-                    return
-                part = b"\n"
-            self._parts.append(part)
-            self._size += len(part)
-            self.waiting += part.count(b"\n")
-
-    def take(self, lines: int) -> bytes:
-        """Return so many of the lines that wait."""
-        data = b"".join(self._parts)
-        if lines == self.waiting:
-            end = data.rfind(b"\n") + 1
-        else:
-            end = len(data) - len(data.split(b"\n", lines)[-1])
-        self._parts = [data[end:]]
-        self._size = len(data) - end
-        self.waiting -= lines
-        return data[:end]
+def _some(stream: BinaryIO, size: int) -> Iterator[bytes]:
+    for line in stream:
+        yield line
+        size -= len(line)
+        if size <= 0:
+            break
 
 
 @contextlib.contextmanager

@@ -70,7 +70,7 @@ def add_options(parser: argparse.ArgumentParser, methods: Mapping[str, type[Any]
             if choices
             else {"metavar": "N", "type": partial(parse_number, *option.bounds)}
         )
-        groups[owners].add_argument(_flag(name), help=option.explained, **how)
+        groups[owners].add_argument(flag(name), help=option.explained, **how)
 
 
 def given_options(
@@ -79,7 +79,7 @@ def given_options(
     """Return a method's options that a command line gives, which must not give those of other methods."""
     for name, option in _all(methods).items():
         if method not in option.defaults and arguments[name] is not None:
-            raise UsageError(f"{_flag(name)} is no option of --method {method}")
+            raise UsageError(f"{flag(name)} is no option of --method {method}")
     values = {field.name: arguments[field.name] for field in fields(methods[method])}
     return {name: value for name, value in values.items() if value is not None}
 
@@ -144,5 +144,6 @@ def _all(methods: Mapping[str, type[Any]]) -> dict[str, _Option]:
     return options
 
 
-def _flag(name: str) -> str:
+def flag(name: str) -> str:
+    """Return the option of a name."""
     return "--" + name.replace("_", "-")

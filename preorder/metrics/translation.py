@@ -15,7 +15,7 @@ or the words that it is to match are right already.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, ClassVar
 
 import numpy as np
@@ -42,10 +42,10 @@ def _check_lengths(hypotheses: Sequence[str], references: Sequence[Sequence[str]
             raise DataError(f"{len(hypotheses)} hypotheses for {len(reference)} reference lines")
 
 
-def check_tokenizer(name: str) -> None:
-    """Raise a UsageError if a tokenizer needs a package that is not installed."""
+def tokenizer(name: str) -> Callable[[str], str]:
+    """Return a tokenizer of sacrebleu's; a UsageError: it needs a package that is not installed."""
     try:
-        BLEU(tokenize=name)
+        return BLEU(tokenize=name).tokenizer
     except (RuntimeError, ImportError):
         language = name.partition("-")[0]
         raise UsageError(
@@ -57,8 +57,7 @@ class WordMetric(Metric):
     """A metric that compares words with fixed references; each word has a number, the same in all texts."""
 
     def __init__(self, references: Sequence[Sequence[str]], options: MetricOptions) -> None:
-        check_tokenizer(options.words)
-        self._tokenize = BLEU(tokenize=options.words).tokenizer
+        self._tokenize = tokenizer(options.words)
         self._case_sensitive = options.case_sensitive
         self._numbers: dict[str, int] = {}
         self._lines = references
@@ -139,7 +138,7 @@ class Bleu(SacrebleuMetric):
     scores: ClassVar[tuple[Score, ...]] = (Score("bleu", bleu),)
 
     def __init__(self, references: Sequence[Sequence[str]], options: MetricOptions = DEFAULTS) -> None:
-        check_tokenizer(options.tokenize)
+        tokenizer(options.tokenize)  # is it installed?
         super().__init__(BLEU(tokenize=options.tokenize, force=True, references=references), references)
 
     def details(self, totals: np.ndarray) -> dict[str, Any]:

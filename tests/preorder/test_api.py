@@ -116,6 +116,7 @@ def test_lines_to_lines(model, tmp_path, monkeypatch, name, is_bulk):
     assert main(["apply", "-q", "--model", "model", "--src", "src", "--format", name, "--out", "out"]) == 0
     assert order(lines) == Path("out").read_text(encoding="utf-8").split("\n")[:-1]
     assert order(iter(lines[:2])) == order(lines)[:2]
+    assert order(lines[10:]) == order(lines)[10:]  # of a part of the text, the first line has a tab
     assert order([]) == []
 
 

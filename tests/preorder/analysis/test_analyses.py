@@ -69,6 +69,8 @@ def test_read_back():
 
 BAD_LINES = ([], {"a": [20.0] * 2}, {"a": [{"score": 1, "interval": [1]}] * 2}, {"a": [None]})
 OTHERS = [[], {"groups": [{"label": "1"}]}, *({"measures": {"bleu": lines}} for lines in BAD_LINES)]
+OTHERS += [{"measures": {"unheard": {}}}, {"axis": 1}]
+OTHERS += [{"groups": [{"label": 1, "sentences": 1}], "measures": {}}]
 
 
 @pytest.mark.parametrize("wrong", OTHERS)

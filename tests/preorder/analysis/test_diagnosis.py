@@ -88,6 +88,13 @@ def test_of_several_references_that_with_most_matching_words_counts():
     assert reorder_translations(["b a"], [["x y"], ["a b"]])[0] == ["a b"]
 
 
+def test_words_are_what_the_tokenizer_splits():
+    systems = {"one": [["いる猫が。"]]}
+    found = diagnose_translations([["猫がいる。"]], systems, MetricOptions("char"))[0]["one"]
+    assert found["bleu"] < found["best_order"]["bleu"] == pytest.approx(100)
+    assert found["words"] == {"missing": 0, "too_many": 0, "others": 0}
+
+
 def test_a_run_is_compared_with_itself_in_another_order():
     """The runs have very different scores, and gain alike: the last eighth of their lines is turned round."""
     (lines,) = references = [[f"{a} {b} c d e" for a in "abcdefgh" for b in "ijklmnop"]]

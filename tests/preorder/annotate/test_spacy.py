@@ -45,6 +45,13 @@ def test_words_keep_their_place_and_every_tree_has_one_root(folder):
     assert layered == alone
 
 
+def test_a_model_is_the_same_wherever_it_is_installed(folder, tmp_path):
+    copy = shutil.copytree(folder, tmp_path / "elsewhere", copy_function=shutil.copyfile)
+    assert spacy.checksum(str(copy)) == spacy.checksum(str(folder))
+    (copy / "meta.json").write_text("{}")
+    assert spacy.checksum(str(copy)) != spacy.checksum(str(folder))
+
+
 def test_of_several_roots_the_last_is_the_root():
     heads = [1, 1, 3, 3, 3]
     tokens = [SimpleNamespace(i=i, text=f"w{i}", dep_="obj", pos_="X", tag_="", morph="") for i in range(5)]

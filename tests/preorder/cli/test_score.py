@@ -2,13 +2,16 @@
 
 import io
 import json
+import os
 import re
 import shutil
 import sys
+from pathlib import Path
 
 import pytest
 from sacrebleu.metrics import BLEU, CHRF, TER
 
+from preorder.cli import main
 from tests.support.texts import write
 
 REFERENCE = ("the cat sat on the mat .", "", "it is cold , isn't it ?", "a b c d e f")
@@ -155,3 +158,15 @@ def test_words_case_and_empty_references(score, tmp_path, reference, hypothesis,
     write(tmp_path / "good", *[hypothesis] * 2)
     found = score(f"--ref ref --hyp x=good {options}")["systems"]["x"]
     assert {name: found[name] for name in expected} == expected
+
+
+def test_a_name_that_is_no_utf_8_and_text_without_spaces(tmp_path, capsys):
+    names = [os.fsdecode(f"{tmp_path}/".encode() + name) for name in (b"ref", b"\xff")]
+    for name in names:
+        Path(name).write_text("猫がいる。\n犬もいる。\n", encoding="utf-8")
+    assert main(["score", "--ref", names[0], "--hyp", names[1], "--json"]) == 0
+    printed = capsys.readouterr()
+    assert list(json.loads(printed.out)["systems"]) == [f"{tmp_path}/\\udcff"]
+    assert "the reference has no spaces: --tokenize ja-mecab" in printed.err
+    assert main(["score", "--ref", names[0], "--hyp", names[1], "--tokenize", "char"]) == 0
+    assert "no spaces" not in capsys.readouterr().err
