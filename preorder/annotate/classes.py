@@ -59,11 +59,7 @@ class WordClasses:
     @classmethod
     def parse(cls, path: str, content: bytes) -> WordClasses:
         """Parse the content of such a file."""
-        try:
-            lines = content.decode().removesuffix("\n").split("\n") if content else []
-        except UnicodeDecodeError:
-            raise DataError("not valid UTF-8", path) from None
-        return cls(dict(files.parse_lines(path, lines, _parse_line)))
+        return cls(dict(files.parse_lines(path, files.decoded_lines(content, path), _parse_line)))
 
 
 def _parse_line(line: str) -> tuple[str, str]:

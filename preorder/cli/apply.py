@@ -192,13 +192,8 @@ def _blocks(job: ApplyJob) -> Iterator[_Work | Exception]:
 
 def _sentences(job: ApplyJob, block: Block, columns: int) -> Iterator[Sentence]:
     paths = source.plain_files(job.source)
-    lines = [_decoded(*file, block.first) for file in zip(paths, block.texts, strict=True)]
+    lines = [files.decoded_lines(*file, block.first) for file in zip(block.texts, paths, strict=True)]
     if job.source.annot is None:
         return source.parsed_sentences(job.source, lines, block.first)
     parse = partial(parse_annotated, fields=columns)
     return files.parse_lines(job.source.annot, lines[0], parse, block.first)
-
-
-def _decoded(path: str, text: bytes, first: int) -> Iterator[str]:
-    for number, line in enumerate(text.split(b"\n")[:-1], first):
-        yield files.decoded(line, path, number)

@@ -55,6 +55,7 @@ SYSTEMS = {
     "rnnsearch_preorder": ZHANG | RECURRENT,
     "rnnsearch_preorder_absolute": {**ZHANG, **RECURRENT, "preorder_encoding": ["absolute"]},
     "rnnsearch_gold": ZHANG | RECURRENT,
+    "rnnsearch_gold_trained": ZHANG | RECURRENT,
     "rnnsearch_longer": ZHANG,
     "distortion_source": {**ZHANG, "distortion": "source"},
     "distortion_target": {**ZHANG, "distortion": "target"},
