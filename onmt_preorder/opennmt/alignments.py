@@ -143,6 +143,18 @@ def _build_align(original: Any, attention: Any) -> tuple[list[str], list[str]]:
         return original(attention)
 
 
+@adapts("onmt.transforms.transform:TransformPipe", "apply_reverse")
+def _apply_reverse(original: Any, self: Any, translated: str) -> str:
+    """Let transforms join the pieces of a translation alone, not what stands behind its `` ||| ``."""
+    from onmt.constants import DefaultTokens
+
+    translation, separator, attention = translated.rpartition(DefaultTokens.ALIGNMENT_SEPARATOR)
+    has_attention = any(getattr(transform.opts, "report_align", False) for transform in self.transforms)
+    if not (separator and has_attention):
+        return original(self, translated)
+    return f"{original(self, translation)}{separator}{attention}"
+
+
 @adapts("onmt.utils.misc", "tile")
 def _tile(original: Any, x: Any, *args: Any, **kwargs: Any) -> Any:
     if isinstance(x, tuple):  # of an ensemble's encoders

@@ -144,7 +144,7 @@ def check_replaceable(directory: str, others: Iterable[str] = ()) -> None:
     atomic.check_writable(directory)
     inside = storage.real(directory).rstrip("/") + "/"
     for path in others:
-        if storage.real(path).startswith(inside):
+        if path != files.STANDARD and storage.real(path).startswith(inside):
             raise DataError(f"holds {path}: a model needs a directory of its own", directory)
     if is_model(os.path.dirname(os.path.realpath(directory))):
         raise DataError("lies in a model's folder, which holds nothing else: name another", directory)

@@ -219,6 +219,11 @@ def test_what_may_become_a_model(tmp_path, two_models):
     assert load_model(str(tmp_path / "model")).classes == two_models[1].classes
 
 
+def test_standard_input_lies_in_no_folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    check_replaceable(".", ["-"])
+
+
 def test_readers_while_it_is_replaced(tmp_path, two_models):
     directory = str(tmp_path / "model")
     save_model(two_models[0], directory)

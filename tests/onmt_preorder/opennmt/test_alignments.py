@@ -7,6 +7,7 @@ from types import SimpleNamespace
 import pytest
 import torch
 from onmt.inputters.text_utils import parse_align_idx
+from onmt.transforms.transform import TransformPipe
 from onmt.utils import make_batch_align_matrix
 
 from onmt_preorder.opennmt.alignments import _align, _AttentionKeeper, put_on_pieces, sure_links
@@ -122,6 +123,16 @@ def test_translations_and_attention_part(tmp_path):
     assert translations.getvalue() == "a ||| b\n\nc\t-1.5\n"
     assert paths[0].read_text() == "0-1 1-0\n\n0-0\n"
     assert paths[1].read_text() == "[[0.25,0.75],[1.0,0.0]]\n[]\n[[1.0]]\n"
+
+
+@pytest.mark.parametrize("has_links", [True, False])
+def test_pieces_are_joined_without_the_links(has_links):
+    options = SimpleNamespace(report_align=has_links)
+    joined = SimpleNamespace(opts=options, apply_reverse=lambda text: text.replace(" ", ""))
+    pipe = TransformPipe(None, [joined])
+    expected = "ab|||c ||| 0-0 1-1" if has_links else "ab|||c|||0-01-1"
+    assert pipe.apply_reverse("a b ||| c ||| 0-0 1-1") == expected
+    assert pipe.apply_reverse("a b") == "ab"
 
 
 @pytest.mark.parametrize(("symbol", "words"), [(7, 2), (None, 3)])
