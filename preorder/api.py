@@ -227,7 +227,7 @@ class LineModel:
         order, lines = _orderer(*self._key), each(values.line_of, lines=lines)
         parse = partial(formats.parse_annotated, fields=self._fields)
         if self._fields == 1:
-            if all("\t" in line.strip() for line in lines if line.strip()):  # a part of a text, or a table
+            if all("\t" in line.strip() for line in lines if line.strip()):  # else a tab is a space
                 lines = list(formats.text_lines("lines", iter(lines)))
             parse = formats.parse_source
         text = "".join(f"{line}\n" for line in lines).encode()

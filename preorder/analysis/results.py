@@ -57,10 +57,10 @@ def parse_curves(value: Any) -> Curves:
             raise ValueError("not an estimate for each group")
         if measures.keys() - SCORE_FORMATS.keys():
             raise ValueError("an unknown score")
-        texts = [value["kind"], value["axis"], *(group.label for group in groups)]
-        if not all(isinstance(text, str) for text in texts):
+        kind, axis = value["kind"], value["axis"]
+        if not all(isinstance(text, str) for text in (kind, axis, *(group.label for group in groups))):
             raise TypeError("a label that is no text")
-        return Curves(*texts[:2], groups, measures, value["skipped"], value["signature"])
+        return Curves(kind, axis, groups, measures, value["skipped"], value["signature"])
     except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
         raise DataError(f"not what preorder analyse --json writes of curves: {error!r}") from None
 

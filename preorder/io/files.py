@@ -57,8 +57,8 @@ def decoded(line: bytes, path: str, number: int) -> str:
 
 
 def decoded_lines(text: bytes, path: str, first: int = 1) -> Iterator[str]:
-    """Yield whole lines of a file, the first of this number, as :func:`decoded` returns them."""
-    for number, line in enumerate(text.split(b"\n")[:-1], first):
+    """Yield the lines of a part of a file, the first of this number, as :func:`decoded` returns them."""
+    for number, line in enumerate(text.removesuffix(b"\n").split(b"\n") if text else (), first):
         yield decoded(line, path, number)
 
 

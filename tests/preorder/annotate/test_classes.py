@@ -50,3 +50,8 @@ def test_malformed_file(tmp_path, line):
     write_lines(path, ["a\t1", line])
     with pytest.raises(DataError, match="classes:2: not a word, a tab and a class"):
         WordClasses.read(path)
+
+
+def test_a_last_line_without_its_end_counts():
+    assert WordClasses.parse("classes.txt", b"a\t1\nb\t2") == WordClasses({"a": "1", "b": "2"})
+    assert WordClasses.parse("classes.txt", b"") == WordClasses({})
