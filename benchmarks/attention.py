@@ -22,6 +22,7 @@ from tqdm import tqdm
 from benchmarks.common import machine, print_results, seconds
 from onmt_preorder.transformer.attention import Positions, RelativePart, plain, relative_attention
 from preorder.command_line.options import add_json, add_number, positive
+from preorder.errors import UsageError
 from preorder_recipes.commands import execute, make_parser
 
 OURS, WITHOUT = "ours", "torch, no relative term"
@@ -177,6 +178,8 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _run(arguments: argparse.Namespace) -> None:
+    if arguments.size % arguments.heads:
+        raise UsageError(f"--size {arguments.size} is no multiple of --heads {arguments.heads}")
     torch.set_num_threads(1)
     size = f"{arguments.tokens} tokens of {arguments.size} in {arguments.heads} heads, k {arguments.clip}"
     what = f"{size}, {arguments.dtype}, torch {torch.__version__}, {machine(arguments.device)}"

@@ -18,7 +18,9 @@ MAX_REASON = 300  # characters of the whole reason, which names of the user's ma
 
 
 class PreorderError(Exception):
-    """The base of all errors that the user can mend."""
+    """The base of all errors that the user can mend, with the exit ``status`` of a command that they end."""
+
+    status = 2
 
 
 class DataError(PreorderError):

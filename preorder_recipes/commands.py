@@ -1,18 +1,19 @@
-"""What the commands of the recipes share: their parser, the option ``--run``, and how they end."""
+"""What the commands of the recipes share: their parser, the option ``--run``, and the error of a step."""
 
 from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from preorder.command_line import Parser, visible
-from preorder.command_line import execute as execute_command
+from preorder.command_line import Parser
+from preorder.command_line import execute as execute
+from preorder.errors import PreorderError
 
 
-class StepError(Exception):
+class StepError(PreorderError):
     """A step failed; the message holds the end of its log. ``status``: 2 where its input is wrong."""
 
     def __init__(self, message: str, status: int = 1) -> None:
@@ -33,12 +34,3 @@ def add_folder(parser: argparse.ArgumentParser) -> None:
     """Add the option ``--run``."""
     what = "folder to work in"
     parser.add_argument("--run", metavar="DIR", dest="folder", type=Path, required=True, help=what)
-
-
-def execute(parser: argparse.ArgumentParser, argv: Sequence[str] | None) -> int:
-    """Do as ``preorder`` does with a command line; return the exit status, mostly 1 where a step failed."""
-    try:
-        return execute_command(parser, argv)
-    except StepError as error:
-        print(visible(str(error)), file=sys.stderr)
-        return error.status

@@ -81,7 +81,11 @@ def read_system(name: str, size: str | None, subwords: str | None = None) -> Sys
     """Read a system by :func:`path_of`, in a size of its family (None: its default), with subwords or not."""
     path = path_of(name)
     settings = _merged(path, size, subwords)
-    reads, supervision, *others = (settings.pop(key, None) for key in FOR_RECIPES)
+    named = {key: settings.pop(key, None) for key in FOR_RECIPES}
+    for key, value in named.items():
+        if not isinstance(value, str | None):
+            raise UsageError(f"{path}: {key} is {value!r}, not a name")
+    reads, supervision, *others = named.values()
     if reads not in READS:
         raise UsageError(f"{path}: reads is {reads!r}, not one of {', '.join(READS)}")
     if supervision not in SUPERVISION:

@@ -44,7 +44,7 @@ def _measure(model: str, source: str, target: str) -> tuple[float, dict[int, flo
     """Return means over words and end symbols: entropy, P(k) of each k from ahead, lost attention."""
     import torch
 
-    trained, batches = load_trained(model, source, target)
+    trained, batches, _ = load_trained(model, source, target)
     window = _decoder(model, trained).window
     sums, words = torch.zeros(2 * window + 3, dtype=torch.float64), 0
     for batch in batches:

@@ -61,7 +61,7 @@ def _similarities(model: str, source: str) -> tuple[list[float], list[float]]:
     from onmt_preorder.papers.explicit_reordering import SIMILARITY, reordering_loss
     from onmt_preorder.transformer.sinusoidal import encodings
 
-    trained, batches = load_trained(model, source)
+    trained, batches, _ = load_trained(model, source)
     sums, tokens = torch.zeros(2, 2, dtype=torch.float64), 0.0
     for own, gold, learned, padding, states in _positions(model, trained, batches):
         encoder = trained.encoder

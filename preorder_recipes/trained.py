@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import argparse
 import os
-import tempfile
 from collections.abc import Iterator, Sequence
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 from preorder.analysis import plots
@@ -39,16 +37,13 @@ def load_line(model: str, number: int, *paths: str) -> tuple[list[str], Any, dic
         if number > len(lines):
             raise DataError(f"has {len(lines)} lines", path, number)
         texts.append(lines[number - 1])
-    with tempfile.TemporaryDirectory(prefix="preorder-") as folder:
-        copies = [str(Path(folder, name)) for name in ("source", "target")[: len(texts)]]
-        for path, line in zip(copies, texts, strict=True):
-            files.write_lines(path, [line])
-        trained, batches, vocabularies = _load(model, *copies)
-        batch = next(batches)
-        for side in ("src", "tgt")[: len(texts)]:
-            ids, names = batch[side][0, :, 0].tolist(), vocabularies[side].ids_to_tokens
-            batch[f"{side}_tokens"] = [names[one] for one in (ids[1:-1] if side == "tgt" else ids)]
-        return texts, trained, batch
+    given = {side: [text] for side, text in zip(("src", "tgt"), texts, strict=False)}
+    trained, batches, vocabularies = load_trained(model, *paths, **given)
+    batch = next(batches)
+    for side in given:
+        ids, names = batch[side][0, :, 0].tolist(), vocabularies[side].ids_to_tokens
+        batch[f"{side}_tokens"] = [names[one] for one in (ids[1:-1] if side == "tgt" else ids)]
+    return texts, trained, batch
 
 
 def labels(words: Sequence[str], tokens: Sequence[str]) -> Sequence[str]:
@@ -56,13 +51,13 @@ def labels(words: Sequence[str], tokens: Sequence[str]) -> Sequence[str]:
     return words if len(words) == len(tokens) else tokens
 
 
-def load_trained(model: str, source: str, target: str | None = None) -> tuple[Any, Iterator[dict[str, Any]]]:
-    """Return a checkpoint's model and the batches that ``onmt_translate`` would read."""
-    trained, batches, _ = _load(model, source, target)
-    return trained, batches
+def load_trained(
+    model: str, source: str, target: str | None = None, **lines: list[str]
+) -> tuple[Any, Iterator[dict[str, Any]], Any]:
+    """Return a checkpoint's model, the batches that ``onmt_translate`` would read, and the vocabularies.
 
-
-def _load(model: str, source: str, target: str | None = None) -> tuple[Any, Iterator[dict[str, Any]], Any]:
+    ``lines``: those to read in place of the files', as ``src`` and ``tgt``.
+    """
     from onmt.constants import CorpusTask
     from onmt.inference_engine import InferenceEnginePY
     from onmt.inputters.dynamic_iterator import build_dynamic_dataset_iter
@@ -75,7 +70,9 @@ def _load(model: str, source: str, target: str | None = None) -> tuple[Any, Iter
     given = ["-model", model, "-src", source, *(("-tgt", target) if target else ()), "-batch_size", "64"]
     opt = translation_options([*given, "-output", os.devnull])  # OpenNMT-py opens it, else pred.txt
     engine = InferenceEnginePY(opt)
-    batches = build_dynamic_dataset_iter(opt, engine.transforms_cls, engine.vocabs, task=CorpusTask.INFER)
+    batches = build_dynamic_dataset_iter(
+        opt, engine.transforms_cls, engine.vocabs, task=CorpusTask.INFER, **lines
+    )
     return engine.translator.model, (batch for batch, _ in batches), engine.vocabs
 
 

@@ -32,12 +32,8 @@ class Bfloat16Linear(nn.Linear):
 def filled_up(matrix: Tensor, precision: torch.dtype) -> Tensor:
     """Return a matrix in another precision; in bfloat16 with rows of zeros up to a multiple of ``ROWS``."""
     missing = -len(matrix) % ROWS if precision == torch.bfloat16 else 0
-    if not missing:
-        return matrix.to(precision)
-    whole = matrix.new_empty((len(matrix) + missing, matrix.size(1)), dtype=precision)
-    whole[: len(matrix)] = matrix
-    whole[len(matrix) :] = 0
-    return whole
+    low = matrix.to(precision)
+    return functional.pad(low, (0, 0, 0, missing)) if missing else low
 
 
 class _Linear(torch.autograd.Function):

@@ -13,6 +13,8 @@ from argparse import Namespace
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
+
 from onmt_preorder.input.pipeline import SOURCE_NAME
 from onmt_preorder.input.positions import PositionCheck
 from onmt_preorder.opennmt.wrapping import adapts
@@ -73,14 +75,6 @@ class LineTranslator:
         return translated
 
 
-class Score(float):
-    """A number with the one method of a tensor that ``-with_score`` calls."""
-
-    def item(self) -> float:
-        """Return the number."""
-        return float(self)
-
-
 @adapts("onmt.translate.translator:Inference", "from_opt")
 def _translator(
     original: Any, cls: type, model: Any, vocabs: Any, opt: Namespace, *args: Any, **kwargs: Any
@@ -120,5 +114,6 @@ def _from_batch(original: Any, self: Any, translation_batch: dict[str, Any]) -> 
             translation.word_aligns = [
                 without_rows if line_is_empty or rows is None else rows for rows in aligned
             ]
-        translation.pred_scores = [Score(score) for score in translation.pred_scores]
+        # ``-with_score`` asks for their method ``item``
+        translation.pred_scores = [np.float64(float(score)) for score in translation.pred_scores]
     return translations

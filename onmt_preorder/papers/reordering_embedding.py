@@ -16,7 +16,6 @@ from typing import Any
 
 import torch
 from torch import Tensor, nn
-from torch.nn import functional
 
 from onmt_preorder.option_helpers import option_group
 from onmt_preorder.transformer.options import ENCODER, make_norm
@@ -80,7 +79,7 @@ class ReorderingEmbedding(AdditionalEncoding):
 
     def penalty(self, read: Tensor, attended: Tensor) -> Tensor:
         """Return PP, ``(b, n, d)``."""
-        hidden = functional.linear(read, self.linear_read.weight) + self.linear_attended(attended)
+        hidden = self.linear_read(read) + self.linear_attended(attended)
         return self.linear_penalty(hidden.tanh()).sigmoid()
 
 

@@ -12,7 +12,6 @@ from onmt.modules.position_ffn import PositionwiseFeedForward
 from torch import Tensor, nn
 from torch.utils.checkpoint import checkpoint
 
-from onmt_preorder.cpu.dropout import Dropout
 from onmt_preorder.transformer.options import PRE, first_rate, make_norm
 from onmt_preorder.transformer.self_attention import RelativeSelfAttention, SelfAttention, SourceBatch
 from onmt_preorder.transformer.sinusoidal import encodings
@@ -39,7 +38,6 @@ class FeedForward(PositionwiseFeedForward):
             norm_eps=opt.norm_eps,
             use_ckpting=opt.use_ckpting,
         )
-        self.dropout_1, self.dropout_2 = (Dropout(first_rate(opt.dropout)) for _ in range(2))
 
     def forward(self, states: Tensor) -> Tensor:
         """Map ``(batch, length, size)`` to the same shape."""
@@ -82,7 +80,7 @@ class EncoderLayer(NormPlacement, nn.Module):
         self.self_attn = SelfAttention(opt)
         self.feed_forward = FeedForward(opt)
         self.layer_norm = make_norm(opt)
-        self.dropout = Dropout(first_rate(opt.dropout))
+        self.dropout = nn.Dropout(first_rate(opt.dropout))
         self.recompute_attention = "mha" in opt.use_ckpting
         self.after_attention = after_attention
         self.after_layer = after_layer

@@ -13,7 +13,6 @@ from onmt.modules import MultiHeadedAttention
 from torch import Tensor, nn
 from torch.nn.functional import one_hot
 
-from onmt_preorder.cpu.dropout import Dropout
 from onmt_preorder.transformer.attention import Positions, RelativePart, relative_attention
 from onmt_preorder.transformer.attention.plain import MASKED
 from onmt_preorder.transformer.options import EncodingOptions, first_rate
@@ -54,7 +53,7 @@ class SelfAttention(nn.Module):
         self.heads = opt.heads
         for name in ("linear_query", "linear_keys", "linear_values", "final_linear"):
             self.add_module(name, nn.Linear(opt.enc_hid_size, opt.enc_hid_size, bias=opt.add_qkvbias))
-        self.dropout = Dropout(first_rate(opt.attention_dropout))
+        self.dropout = nn.Dropout(first_rate(opt.attention_dropout))
         head_size, encoding = opt.enc_hid_size // opt.heads, EncodingOptions.from_opt(opt)
         self.original = RelativeTables(encoding.original, head_size) if encoding.original else None
         self.preordered = RelativeTables(encoding.preordered, head_size) if encoding.preordered else None

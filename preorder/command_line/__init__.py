@@ -88,7 +88,7 @@ def execute(parser: argparse.ArgumentParser, argv: Sequence[str] | None = None) 
                 raise
             _discard_output()
             LOGGER.error(reason)
-            return 2
+            return error.status if isinstance(error, PreorderError) else 2
         except KeyboardInterrupt:
             _discard_output()
             LOGGER.error("interrupted")

@@ -9,7 +9,7 @@ from __future__ import annotations
 import argparse
 import sys
 import unicodedata
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from itertools import accumulate
 from pathlib import Path
 from typing import Any
@@ -87,11 +87,11 @@ def _write(arguments: argparse.Namespace) -> None:
             files.write_lines(f"{fresh / part}.ja.pos", map(" ".join, tags))
 
 
-def read_pairs(data: Path, part: str) -> Iterator[Pair]:
-    """Yield the sentence pairs of a part, plain or in ``.gz``."""
+def read_pairs(data: Path, part: str) -> list[Pair]:
+    """Return the sentence pairs of a part, plain or in ``.gz``."""
     plain = [f"{data / part}.{language}" for language in LANGUAGES]
     paths = [path if Path(path).exists() else f"{path}.gz" for path in plain]
-    return files.in_parallel(*((path, files.read_lines(path)) for path in paths))
+    return files.not_empty(paths[0], files.in_parallel(*((path, files.read_lines(path)) for path in paths)))
 
 
 def read_hand_aligned(data: Path, tagger: Tagger) -> list[tuple[str, str, str]]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import difflib
 import math
-import tempfile
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any, NoReturn
@@ -107,11 +106,8 @@ def _parsed(parser: Any, options: dict[str, Any]) -> argparse.Namespace:
         raise UsageError(f"--set: {message}")
 
     parser.error = fail
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder, "changes.yaml")
-        path.write_text(yaml.safe_dump(options, allow_unicode=True), "utf-8")
-        corpora = ["-data", "{}", "-src_vocab", "v", "-tgt_vocab", "v", "-save_data", "d"]
-        return parser.parse_known_args(["-config", str(path), *corpora])[0]
+    corpora = ["-data", "{}", "-src_vocab", "v", "-tgt_vocab", "v", "-save_data", "d"]
+    return parser.parse_known_args(corpora, config_file_contents=yaml.safe_dump(options))[0]
 
 
 def check_preorder_options(job: Job, data: Path, cross_fit: int, options: Sequence[str]) -> None:

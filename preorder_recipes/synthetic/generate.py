@@ -19,9 +19,9 @@ from preorder.command_line import options
 from preorder.data import Alignment
 from preorder.data.formats import format_alignment
 from preorder.errors import DataError
-from preorder.io import files
 from preorder.io.atomic import atomic_directory
 from preorder_recipes.commands import execute, make_parser
+from preorder_recipes.pipeline.data import write_columns
 from preorder_recipes.synthetic.rules import LEXICON, RULES
 
 SUFFIXES = ("svo", "sov", "svo.pos", "svo.trees", "align")
@@ -146,8 +146,7 @@ def _write(arguments: argparse.Namespace) -> None:
     with atomic_directory(arguments.out) as fresh:
         for part, size in sizes.items():
             columns = zip(*(piece.lines() for piece in islice(stream, size)), strict=True)
-            for suffix, lines in zip(SUFFIXES, columns, strict=True):
-                files.write_lines(f"{fresh / part}.{suffix}", lines)
+            write_columns(fresh, part, SUFFIXES, columns)
 
 
 if __name__ == "__main__":

@@ -27,6 +27,11 @@ def test_every_way_at_every_length(capsys):
         assert result["larger"] == pytest.approx(result["memory"] / without["memory"])
 
 
+def test_heads_share_a_state(capsys):
+    assert main([*SMALL, "--heads", "3"]) == 2
+    assert "--size 8 is no multiple of --heads 3" in capsys.readouterr().err
+
+
 def test_counts_what_autograd_keeps_once():
     x = torch.ones(10, requires_grad=True)
     assert kept_bytes(lambda: (x * x) * (x * 1.0)) == 3 * 40

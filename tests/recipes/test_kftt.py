@@ -81,6 +81,10 @@ def test_prepared_links_follow_the_tokens_and_tags_stand_beside_japanese(data, t
     assert prepare.main([*line[:-1], str(tmp_path / "other")]) == 2
     error = "dev.ja:2: UniDic reads other characters here: is the text in NFKC?"
     assert capsys.readouterr().err.splitlines()[-1] == error
+    for side in ("en", "ja"):
+        write(data / f"dev.{side}")
+    assert prepare.main([*line[:-1], str(tmp_path / "other")]) == 2
+    assert "dev.en: the file is empty" in capsys.readouterr().err
     assert not (tmp_path / "other").exists()
 
 

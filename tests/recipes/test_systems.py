@@ -83,6 +83,8 @@ def test_sources_and_the_preparation_makes_them(tmp_path, name):
     [
         ("reads: goldd", "odd.yaml: reads is 'goldd', not one of plain, predicted, gold, "),
         ("reads: plain\nbegins_from: nothing", "no configuration of a system nothing; there are: even, odd"),
+        ("reads: [plain]", r"odd.yaml: reads is \[.plain.\], not a name"),
+        ("reads: plain\nbegins_from: 5", "odd.yaml: begins_from is 5, not a name"),
         ("supervision: gold", "odd.yaml: reads is None, not one of plain"),
         ("reads: plain\nsupervision: x", "odd.yaml: supervision is 'x', not predicted or gold_kept"),
         ("reads: plain\nheads: 2\ntrained_as: even", "odd.yaml: its options are not those of even, whose"),

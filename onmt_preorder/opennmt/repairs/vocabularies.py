@@ -22,8 +22,9 @@ from onmt_preorder.opennmt.configuration import read_corpora
 from onmt_preorder.opennmt.repairs.numbers import MOST
 from onmt_preorder.opennmt.wrapping import adapts
 from onmt_preorder.options import is_ours
+from preorder.command_line.paths import check_outputs
 from preorder.errors import DataError, UsageError
-from preorder.io.atomic import FULL, atomic_file, check_writable, is_special, reported
+from preorder.io.atomic import FULL, atomic_file, is_special, reported
 from preorder.io.files import decoded, make_folder, read_bytes
 
 _COUNTED = re.compile(r"(\S+)\s+([0-9]{1,18})\s*")
@@ -42,7 +43,6 @@ def _build_vocab(original: Any, opts: Namespace) -> None:
         original(opts)
         with contextlib.ExitStack() as stack:
             for name, path in outputs.items():
-                make_folder(os.path.dirname(path) or os.curdir)
                 target = path if is_special(path) else stack.enter_context(atomic_file(path))
                 shutil.copyfile(os.path.join(folder, name), target)
 
@@ -73,17 +73,9 @@ def _outputs(opts: Namespace) -> dict[str, str]:
     outputs |= {f"src_feat{number}": f"{opts.src_vocab}_feat{number}" for number in range(features)}
     corpora = read_corpora(opts.data) if opts.data else {}
     texts = [corpus.get(key) for corpus in corpora.values() for key in ("path_src", "path_tgt", "path_align")]
-    known = {os.path.realpath(text) for text in texts if text}
     for path in outputs.values():
-        if is_special(path):
-            continue
-        if os.path.isdir(path):
-            raise DataError("is a directory", path)
-        real = os.path.realpath(path)
-        if real in known:
-            raise UsageError(f"{path} would be overwritten while it is needed: name another file")
-        known.add(real)
-        check_writable(path)
+        make_folder(os.path.dirname(path) or os.curdir)
+    check_outputs(list(filter(None, texts)), list(outputs.values()))
     return outputs
 
 

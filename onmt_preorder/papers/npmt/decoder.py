@@ -20,14 +20,7 @@ from onmt_preorder.papers.npmt.layers import SegmentNetwork
 from onmt_preorder.papers.npmt.likelihood import log_likelihood
 from onmt_preorder.papers.npmt.options import check_translation
 from onmt_preorder.papers.npmt.scorer import SegmentLayers, SentencePairs, WorkLimits
-from onmt_preorder.papers.npmt.search import (
-    Translations,
-    beam_search,
-    best_segments,
-    concatenate,
-    greedy_segments,
-    spread,
-)
+from onmt_preorder.papers.npmt.search import Translations, beam_search, best_segments, greedy_segments, spread
 from onmt_preorder.transformer.options import first_rate
 
 
@@ -138,8 +131,8 @@ class SegmentTranslator(Translator):
         longest = self.limits.longest
         if self.beam_size == 1:
             segments = greedy_segments(model, states[real], longest, self.banned)
-            return concatenate(spread(segments, real))
-        segments = best_segments(model, states[real], longest, self.choices, self.banned, self.reward)
+        else:
+            segments = best_segments(model, states[real], longest, self.choices, self.banned, self.reward)
         fluency = None
         if self.language_model is not None:
             tokens = self._tgt_vocab.ids_to_tokens

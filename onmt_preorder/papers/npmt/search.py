@@ -174,15 +174,6 @@ def spread(segments: Segments, real: Tensor) -> Segments:
     return Segments(scores, words, lengths)
 
 
-def concatenate(segments: Segments) -> Translations:
-    """Let every element emit its best segment: ``(batch, elements, count, …)`` to one translation each."""
-    return Translations(
-        segments.words[:, None, :, 0],
-        segments.lengths[:, None, :, 0],
-        segments.scores[:, :, 0].sum(1, keepdim=True),
-    )
-
-
 def beam_search(
     segments: Segments, width: int, reward: float = 0.0, fluency: NgramFluency | None = None
 ) -> Translations:

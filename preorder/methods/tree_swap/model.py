@@ -146,14 +146,14 @@ class TreeSwapPreorderer(Preorderer):
     def kbest(
         self, sentences: Sequence[Sentence], k: int, threads: int
     ) -> list[list[tuple[float, np.ndarray]]]:
-        """Return each sentence's k likeliest trees, which differ in order, with their log-probabilities."""
+        """Return each sentence's k likeliest trees, with log-probabilities; without a parse, one tree."""
         trees = forest(sentences, self._binarisation)
         found = log_odds(self._network, self._numbering(sentences, trees), threads)
         odds = np.zeros(len(trees.nodes), np.float32)
         odds[trees.rows] = np.where(trees.free, found, STRAIGHT)
         ends = trees.starts + np.maximum(trees.lengths - 1, 0)
-        slices = [slice(start, end) for start, end in zip(trees.starts, ends, strict=True)]
-        return [list(_likeliest(trees.nodes[rows], odds[rows], k)) for rows in slices]
+        parts = zip(trees.starts, ends, np.where(trees.flat, 1, k), strict=True)
+        return [list(_likeliest(trees.nodes[a:b], odds[a:b], number)) for a, b, number in parts]
 
     def state(self) -> tuple[dict[str, Any], Arrays]:
         """See :meth:`.base.Preorderer.state`."""
