@@ -13,7 +13,7 @@ SRC ?= svo
 TGT ?= sov
 SIZE ?= $(if $(filter runs/synthetic,$(DATA)),tiny,small)
 RUN ?= runs/$(SRC)-$(TGT)-$(SIZE)
-SYSTEMS ?= baseline_absolute_relative,preorder_relative
+SYSTEMS ?= baseline_absolute_relative,preorder_gold_trained
 JOBS ?= 2
 # threads of a step: on our own data one, so that their number changes no figure; else the free cores are shared
 THREADS ?= $(if $(filter runs/synthetic,$(DATA)),1)

@@ -92,6 +92,15 @@ def read_system(name: str, size: str | None, subwords: str | None = None) -> Sys
         raise UsageError(f"{path}: supervision is {supervision!r}, not {PREDICTED} or {KEPT}")
     for other in filter(None, others):
         path_of(other)
+    own = read_files(str(path))[-1].content.get("size")
+    if size and own and own != size:
+        raise UsageError(f"{path}: its size is {own}: --size {own}")
+    if (
+        not subwords
+        and SUBWORD_TRANSFORM in settings.get("transforms", ())
+        and not settings.get("src_subword_model")
+    ):
+        raise UsageError(f"{path}: it splits words: --subwords")
     system = System(path.stem, settings, *READS[reads], supervision, *others)
     if system.trained_as:
         model = _merged(path_of(system.trained_as), size, subwords)
@@ -132,7 +141,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser = make_parser(_print)
     what = "a file of config/system, without .yaml, or your own"
     parser.add_argument("system", metavar="SYSTEM", help=what)
-    parser.add_argument("--size", choices=SIZES, default=DEFAULT_SIZE, help="(default: %(default)s)")
+    parser.add_argument("--size", choices=SIZES, help=f"(default: the file's, or {DEFAULT_SIZE})")
     parser.add_argument("--subwords", choices=KINDS, help="with the options that split words")
     return execute(parser, argv)
 

@@ -14,6 +14,7 @@ from typing import Any
 
 import yaml
 
+from onmt_preorder.base_configuration import CONFIG
 from preorder.analysis.analyses import (
     EvaluationData,
     EvaluationFiles,
@@ -101,12 +102,13 @@ class Row:
         """Return the files of a name, one of each training, if they are there."""
         return sorted(self.experiment.folder.glob(f"systems/{self.system}/seed*/{name}"))
 
+    def kept(self) -> list[Path]:
+        """Return the translations of all trainings that are kept in ``recipes/``, as the run searches."""
+        return kept_files(self.experiment.kept, f"{self.system}.seed*.{self.experiment.target}")
+
     def translations(self) -> list[Path]:
         """Return the translations of all trainings, made here or kept."""
-        kept = f"{self.system}.seed*.{self.experiment.target}"
-        return self.made(self.translation) or (
-            [] if self.translate else kept_files(self.experiment.kept, kept)
-        )
+        return self.made(self.translation) or ([] if self.translate else self.kept())
 
 
 @dataclass(frozen=True)
@@ -141,8 +143,8 @@ class Paper:
 def read_paper(path: Path, runs: Path, corpora: Mapping[str, Path]) -> Paper:
     """Read a file of ``config/papers``, given the folder of all runs and those of corpora."""
     content = yaml.safe_load(path.read_text(encoding="utf-8"))
-    experiments = {}
-    for name, given in content["runs"].items():
+    shared, experiments = yaml.safe_load((CONFIG / "runs.yaml").read_text(encoding="utf-8")), {}
+    for name, given in (shared | content["runs"]).items():
         texts = {key: tuple(str(given.get(key, "")).split()) for key in ("options", "preorder")}
         experiments[name] = Experiment(runs / name, corpora.get(given["data"]), **given | texts)
     tables = []
@@ -289,16 +291,17 @@ def _cell(found: Scoring, label: str, name: str, cost: float | None, form: Any) 
 
 
 def _costs(row: Row) -> dict[str, float]:
-    """Return what ``results.json`` of the run says beside the scores."""
+    """Return what ``results.json`` of the run says beside the scores; not the speed of another search."""
     path = row.experiment.folder / RESULTS
     system = files.read_json(str(path))["systems"].get(row.system) if path.exists() else None
-    return {name: system[name]["mean"] for name in COSTS} if system else {}
+    own = [name for name in COSTS if not (row.translate and name == "words_per_second")]
+    return {name: system[name]["mean"] for name in own} if system else {}
 
 
-def run_in(folder: Path, command: str, model: Path, *more: str) -> str:
+def run_in(folder: Path, command: str, model: Path) -> str:
     """Run a command in the folder of a run; return what it prints."""
     program, *words = command.format(model=model.relative_to(folder)).split()
-    line = [program_path(program), *words, *more]
+    line = [program_path(program), *words]
     ended = subprocess.run(line, cwd=folder, capture_output=True, text=True, check=False)
     if ended.returncode:
         raise UsageError(f"{command}: {ended.stderr.strip()}")

@@ -1,8 +1,8 @@
 """Print the tables of the five papers, with the papers' figures beside ours; train first what is missing.
 
 The tables are in config/papers, a file a paper. A translation that is kept in recipes/, or that an earlier
-command has made in the folder, is not made again. Figures of other corpora and larger models cannot equal
-ours: what can be compared is which system gains, and how much.
+command has made in the folder with the same options and data, is not made again. Figures of other corpora
+and larger models cannot equal ours: what can be compared is which system gains, and how much.
 """
 
 from __future__ import annotations
@@ -23,10 +23,12 @@ from preorder_recipes import robustness
 from preorder_recipes import run as main_job
 from preorder_recipes.commands import add_folder, execute, make_parser
 from preorder_recipes.configuration import read_system
-from preorder_recipes.paper_tables import SWAPPED, Experiment, PaperTable, Row, page, read_paper, run_in
+from preorder_recipes.paper_tables import SWAPPED, Experiment, PaperTable, Row, page, read_paper
 from preorder_recipes.pipeline.job import DATA, Search
 from preorder_recipes.pipeline.prepare import MODEL as PREORDERER
+from preorder_recipes.pipeline.runner import StepRunner
 from preorder_recipes.pipeline.score import ROBUSTNESS
+from preorder_recipes.pipeline.steps import Step
 from preorder_recipes.pipeline.train import SUBWORD_MODEL
 
 PAPERS = tuple(sorted(path.stem for path in (CONFIG / "papers").glob("*.yaml")))
@@ -85,42 +87,46 @@ def run(arguments: argparse.Namespace) -> None:
 
 
 def train(tables: Sequence[PaperTable], more: Sequence[str], only_plan: bool) -> None:
-    """Train and translate what is missing, a run after the other; say first what that is.
+    """Train and translate what is not kept, a run after the other; say first what is missing.
 
-    A kept translation serves where no model is needed, to search otherwise or for a command.
+    A run does again only that whose options or data have changed. A kept translation serves where no model
+    is needed, to search otherwise or for a command.
     """
-    missing: dict[Experiment, dict[str, Row]] = {}
+    wanted: dict[Experiment, dict[str, Row]] = {}
     for table in tables:
         for row in table.rows:
-            needs_model = table.commands or (row.translate and not row.translations())
-            if not (row.made("model.pt") if needs_model else replace(row, translate=()).translations()):
-                missing.setdefault(row.experiment, {})[row.system] = row
-    for experiment, systems in missing.items():
+            if table.commands or row.translate or not row.kept():
+                wanted.setdefault(row.experiment, {})[row.system] = row
+    for experiment, systems in wanted.items():
         seeds = main_job.build_parser().parse_args(command_line(experiment, [], more)).seeds
-        trainings = len(systems) * len(seeds)
-        hours = f"{trainings * experiment.minutes / 60:.1f} hours of one core"
-        name = experiment.folder.name
-        print(f"{name}: {trainings} trainings, {hours}: {', '.join(systems)}", file=sys.stderr)
+        made = {name: len(row.made(f"test.{experiment.target}")) for name, row in systems.items()}
+        missing = {name: len(seeds) - number for name, number in made.items() if number < len(seeds)}
+        hours = f"{sum(missing.values()) * experiment.minutes / 60:.1f} hours of one core"
+        what = f"{experiment.folder.name}: {sum(missing.values())} trainings, {hours}: {', '.join(missing)}"
+        if missing:
+            print(what, file=sys.stderr)
     if only_plan:
         return
-    for experiment, systems in missing.items():
+    for experiment, systems in wanted.items():
         names = [_written(row) if row.changes else row.system for row in systems.values()]
         line = ["--data", str(experiment.data_folder()), *command_line(experiment, names, more)]
         main_job.run(main_job.build_parser().parse_args(line))
     for row in (row for table in tables for row in table.rows):
-        if row.translate and not row.translations():
+        if row.translate:
             _translate(row)
 
 
 def _translate(row: Row) -> None:
     """Translate the test set with all models of a system, as the row searches."""
-    folder, source = row.experiment.folder, f"data/test.{row.experiment.source}"
-    for model in row.made("model.pt"):
-        made = model.with_name(row.translation)
-        fresh = made.with_name(f"{made.name}.new")
-        command = f"onmt_translate -model {{model}} -src {source} -output {fresh.relative_to(folder)}"
-        run_in(folder, command, model, *row.translate)
-        fresh.rename(made)
+    runner, source = StepRunner(row.experiment.folder, 1), f"{DATA}/test.{row.experiment.source}"
+    steps = []
+    for path in row.made("model.pt"):
+        model, made = (str(one.relative_to(runner.folder)) for one in (path, path.with_name(row.translation)))
+        command = ("onmt_translate", "-model", model, "-src", source, "-output", made, *row.translate)
+        name = "".join(("translate/", row.system, "-", path.parent.name, *row.translate))
+        steps.append(Step(name, command, (model, source), (made,)))
+    with runner.alone():
+        runner.run(steps)
 
 
 def _swap_words(table: PaperTable, more: Sequence[str]) -> None:

@@ -28,7 +28,7 @@ from preorder_recipes.pipeline.steps import Phase
 from preorder_recipes.pipeline.train import train
 
 STAGES = ("prepare", "train", "score")
-SYSTEMS = "baseline_absolute_relative,preorder_relative"
+SYSTEMS = "baseline_absolute_relative,preorder_gold_trained"
 ALL = "all"
 
 
@@ -78,8 +78,8 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     links.add_argument("--hand-alignment", metavar="P", type=confidence, help=what)
     add_number(parser, "--max-length", positive, MAX_LENGTH, LONGEST)
     what = (
-        "order each K-th of the training text with a model trained on the rest; 0 uses one model for all: "
-        "faster, but overconfident (default: %(default)s)"
+        "where a system learns with the predicted order, order each K-th of the training text with a model "
+        "trained on the rest; 0 uses one model for all: faster, but overconfident (default: %(default)s)"
     )
     add("--cross-fit", metavar="K", type=_folds, default=5, help=what)
     add("--open", action="store_true", help="open the report in a browser")
@@ -95,8 +95,18 @@ def _folds(text: str) -> int:
     return 0 if text == "0" else at_least_two(text)
 
 
+def _separated(options: Sequence[str]) -> list[str]:
+    """Split ``--x=y`` in two words, and make the path of a model to begin from absolute."""
+    words: list[str] = []
+    for option in options:
+        words += option.split("=", 1) if option.startswith("--") else [option]
+    paths = [place for place, option in enumerate(words[:-1], 1) if option == "--init"]
+    return [str(Path(word).resolve()) if place in paths else word for place, word in enumerate(words)]
+
+
 def run(arguments: argparse.Namespace) -> None:
     """Run the stages asked for."""
+    arguments.preorder = _separated(arguments.preorder)
     job, stages = _job(arguments), arguments.stage or STAGES
     _check(job, stages, arguments)
     runner = StepRunner(job.folder, arguments.jobs)
@@ -127,7 +137,7 @@ def _check(job: Job, stages: Sequence[str], arguments: argparse.Namespace) -> No
         checks.check_device(job.device)
         if any((one.options | job.changes).get("save_format") == "safetensors" for one in job.systems):
             raise UsageError("save_format: preorder_recipes.run needs checkpoints that hold their weights")
-        if arguments.set:
+        if arguments.set or ".yaml" in arguments.systems:
             checks.check_changes(job)
 
 

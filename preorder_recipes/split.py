@@ -18,7 +18,7 @@ from preorder.data.formats import parse_tokens
 from preorder.errors import DataError, UsageError, errors_in
 from preorder.io import files
 from preorder.io.atomic import atomic_directory
-from preorder.io.storage import split_suffix
+from preorder.io.storage import is_url, split_suffix
 from preorder_recipes.commands import execute, make_parser
 from preorder_recipes.pipeline.data import fault_of, read_rows, write_columns
 from preorder_recipes.pipeline.job import PARTS
@@ -59,7 +59,7 @@ def texts_of(arguments: argparse.Namespace) -> list[str]:
     line = []
     for name in TEXTS:
         if (path := getattr(arguments, name)) is not None:
-            line += [f"--{name.replace('_', '-')}", str(Path(path).resolve())]
+            line += [f"--{name.replace('_', '-')}", path if is_url(path) else str(Path(path).resolve())]
     return [*line, "--held", str(arguments.held)]
 
 

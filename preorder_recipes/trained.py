@@ -36,7 +36,7 @@ def load_line(model: str, number: int, *paths: str) -> tuple[list[str], Any, dic
         lines = list(files.read_lines(path))
         if number > len(lines):
             raise DataError(f"has {len(lines)} lines", path, number)
-        texts.append(lines[number - 1])
+        texts.append(lines[number - 1].replace("\t", " "))
     given = {side: [text] for side, text in zip(("src", "tgt"), texts, strict=False)}
     trained, batches, vocabularies = load_trained(model, *paths, **given)
     batch = next(batches)

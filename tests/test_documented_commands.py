@@ -180,7 +180,7 @@ BEFORE = {  # what a page has from another place
     "\nhead -n 30 train.en > hand.en; head -n 30 train.align > hand.align\n",
     "docs/scale.md": "mkdir in tags; for i in 1 2 3; do gzip -c test.en > in/$i.en.gz; "
     "gzip -c test.en.pos > tags/$i.pos.gz; done\n",
-    "docs/evaluation.md": "cp test.align test.gold\n",
+    "docs/evaluation.md": "cp test.align gold.align\n",
     "docs/models.md": "preorder gold --src test.en --align test.align --unaligned keep --out test.gold\n"
     'DATA="${DATA//.features/.en}"\n',
 }

@@ -41,8 +41,8 @@ EPILOG = """\
 from a bitext to the features that onmt_train reads:
   preorder align --src train.en --tgt train.ja --out train.align
   preorder train --method btg --src train.en --align train.align --model model
-  preorder apply --model model --src train.en --out train.features
-  preorder gold  --src test.en --align test.align --out test.gold
+  preorder gold  --src train.en --align train.align --out train.features
+  preorder apply --model model --src test.en --out test.features
   preorder apply --model model --src test.en --format positions --out test.positions
   preorder evaluate --align test.align --positions test.positions
 A file whose name ends in .gz, .bz2, .xz or .zst is compressed; one like s3://… is a URL (docs/scale.md).

@@ -23,7 +23,7 @@ EXAMPLES = """\
   preorder evaluate --align test.align --order test.order
   preorder apply --model model --src test.en --format positions | \\
       preorder evaluate --align test.align --positions - --json
-  preorder evaluate --align test.align --gold test.gold
+  preorder evaluate --align test.align --gold gold.align
 
 tau is -1 to 1, and two tokens of the same target group are a wrong pair. tau_nakagawa, frs (fuzzy
 reordering score) and complete_match are 0 to 1, as Google's evaluator counts them. "aligned tokens"

@@ -38,7 +38,7 @@ EXAMPLES = """\
 
 An .html holds all sentences, a picture and a row of a table for each, and needs no other file; .svg,
 .png and .pdf draw them one below the other; a .txt holds what is printed without --out.
-tau_nakagawa, 0 to 1, is that of preorder evaluate, over the linked tokens.
+tau_nakagawa, 0 to 1, is that of preorder evaluate, over the aligned tokens.
 With several sentences the tree is left out of pictures that have links.
 """
 

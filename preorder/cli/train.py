@@ -40,8 +40,7 @@ from preorder.progress import LOGGER, progress
 EXAMPLES = """\
   preorder train --src train.en --tgt train.ja --model model
   preorder train --method btg --src train.en --tgt train.ja --model model
-  preorder train --method btg --src train.en --pos train.en.pos --align train.align --model model \\
-      --cross-fit 5 --cross-fit-out train.features
+  preorder train --method btg --src train.en --pos train.en.pos --align train.align --model model
   preorder train --method btg --annot train.annot --align train.align --model model --seed 7
   preorder train --method btg --src train.en --pos stanza --lang en --align train.align --model model
   preorder train --method btg --init model --src hand.en --align hand.align --model tuned
@@ -76,16 +75,16 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     text += f"of about 0.014, that of 1,000 of 0.004. 0: learn from all (default: {DEFAULT_HELD_OUT}, but at "
     text += f"most {MAX_SHARE:.0%}%)"
     add_number("--held-out", options.natural, None, text)
-    text = "also train K models, each on all but one K-th of the lines, and order that K-th by it: a "
-    text += "translation model should be trained on such orders, made by a model that has not seen the line; "
-    text += "--threads of these models are trained at a time"
+    text = "also train K models, each on all but one K-th of the lines, and order that K-th by it, for a "
+    text += "translation model that learns with predicted orders; --threads of these models at a "
+    text += "time"
     add_number("--cross-fit", options.at_least_two, None, text, "K")
     options.add_files(parser, cross_fit_out="the lines so ordered, as token￨position")
     text = "the model is the mean of these K models, instead of one more that learns from all lines: better "
     text += "orders, K times the time of preordering; neural-btg alone"
     options.add_flags(parser, keep_folds=text)
-    text = "train N networks, with seeds from --seed on, and order by the mean of what they expect: better, "
-    text += "and N times as slow; neural-btg alone"
+    text = "train N networks, with seeds from --seed on, and order by the mean of their probabilities: "
+    text += "better, and N times as slow; neural-btg alone"
     add_number("--members", options.members, 1, text)
     options.add_seed(parser)
     options.add_lowercase(parser)

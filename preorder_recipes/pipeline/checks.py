@@ -72,7 +72,7 @@ def _value(key: str, text: str) -> Any:
 
 
 def check_changes(job: Job) -> None:
-    """Check the changed options of a job as ``onmt_train`` and ``onmt_build_vocab`` would."""
+    """Check the options of a job's systems as ``onmt_train`` and ``onmt_build_vocab`` would."""
     from onmt.bin import build_vocab, train
 
     from onmt_preorder.opennmt.configuration import keys_of
@@ -86,7 +86,8 @@ def check_changes(job: Job) -> None:
         near = difflib.get_close_matches(key, known, n=1)
         raise UsageError(f"--set {key}: unknown key" + (f": did you mean {near[0]}?" if near else ""))
     for system in job.systems:
-        _, opt = (_parsed(parser, system.options | job.changes) for parser in reversed(parsers))
+        where = f"--set, in system {system.name}" if job.changes else f"system {system.name}"
+        _, opt = (_parsed(parser, system.options | job.changes, where) for parser in reversed(parsers))
         config = config_of(job, system, job.seeds[0]) | dict.fromkeys(("size", "config"))
         for key in job.changes.keys() - {"valid_steps"}:
             if config[key] != job.changes[key]:
@@ -98,12 +99,12 @@ def check_changes(job: Job) -> None:
             training.update_model_opts(opt)
             training.validate_model_opts(opt)
         except (AssertionError, ValueError, UsageError) as error:
-            raise UsageError(f"--set, in system {system.name}: {' '.join(str(error).split())}") from None
+            raise UsageError(f"{where}: {' '.join(str(error).split())}") from None
 
 
-def _parsed(parser: Any, options: dict[str, Any]) -> argparse.Namespace:
+def _parsed(parser: Any, options: dict[str, Any], where: str) -> argparse.Namespace:
     def fail(message: str) -> NoReturn:
-        raise UsageError(f"--set: {message}")
+        raise UsageError(f"{where}: {message}")
 
     parser.error = fail
     corpora = ["-data", "{}", "-src_vocab", "v", "-tgt_vocab", "v", "-save_data", "d"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import pairwise
 
 from preorder.learning.options import MAX_THREADS
 from preorder.methods.registry import NEED_TREES
@@ -95,8 +96,7 @@ def train_preorderer(job: Job, cross_fit: int, options: tuple[str, ...]) -> Step
     """Return the step that trains the preorderer; the arguments are those of :func:`prepare`."""
     source, alignment = job.text("train", job.source), job.alignment("train")
     layers = _layers(job, "train", options)
-    is_named = any(option.partition("=")[0] == "--method" for option in options)
-    method = () if is_named else ("--method", DEFAULT_METHOD)
+    method = () if "--method" in options else ("--method", DEFAULT_METHOD)
     command = ["preorder", "train", *method, "--lang", job.source, "--model", MODEL]
     command += ["--src", source, "--align", alignment, *layers, *options]
     makes = [MODEL]
@@ -104,7 +104,8 @@ def train_preorderer(job: Job, cross_fit: int, options: tuple[str, ...]) -> Step
         makes.append(job.reordered("train", PREDICTED, FEATURES))
         command += ["--cross-fit", str(cross_fit), "--cross-fit-out", makes[-1]]
     threads = () if "--threads" in options else ("--threads", str(min(processors(), MAX_THREADS)))
-    reads = (source, alignment, *layers[1::2])
+    initial = (path for option, path in pairwise(options) if option == "--init")
+    reads = (source, alignment, *layers[1::2], *initial)
     return Step("preorder-train", tuple(command), reads, tuple(makes), aside=threads)  # nothing else is long
 
 
@@ -134,8 +135,8 @@ def _apply(job: Job, part: str, options: tuple[str, ...]) -> Step:
 
 def _layers(job: Job, part: str, options: tuple[str, ...]) -> tuple[str, ...]:
     """Return the options of a part's tags and, where the method needs them, trees."""
-    method = next((word for word in reversed(options) if word.removeprefix("--method=") in NEED_TREES), None)
-    trees = job.layer("trees", part) if method and "--trees" not in options else ()
+    needs_trees = any(method in options for method in NEED_TREES)
+    trees = job.layer("trees", part) if needs_trees and "--trees" not in options else ()
     return (*job.layer("pos", part), *trees)
 
 

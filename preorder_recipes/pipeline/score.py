@@ -6,6 +6,7 @@ import contextlib
 import re
 import statistics
 from dataclasses import asdict, replace
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +20,7 @@ from preorder_recipes.pipeline.checkpoints import read_log
 from preorder_recipes.pipeline.job import Job
 from preorder_recipes.pipeline.prepare import source_steps
 from preorder_recipes.pipeline.runner import StepRunner
-from preorder_recipes.pipeline.steps import Step, StepError
+from preorder_recipes.pipeline.steps import Stamps, Step, StepError
 from preorder_recipes.pipeline.train import config_of, steps_of
 
 RESULTS = "results.json"
@@ -56,16 +57,21 @@ def score(job: Job, runner: StepRunner) -> None:
 def find_finished(job: Job, runner: StepRunner) -> Finished:
     """Return the job's systems, and all others that were trained and translated with the same options.
 
-    They stand in the order of the last results, or in that of the job where it names all of these.
+    They stand in the order of the last results, or in that of the job where it names all of these. A
+    StepError: one of the job's was trained or translated otherwise.
     """
     known = {system.name: system for system in with_earlier(job).systems}
     named, others = [system.name for system in job.systems], []
-    found = {name: set(job.seeds) for name in named}
+    found: dict[str, set[int]] = {}
     for name, seed in _translated(job):
-        if name in known and (seed in found.get(name, ()) or _is_finished(job, runner, known[name], seed)):
+        if name in known and _is_finished(job, runner, known[name], seed):
             found.setdefault(name, set()).add(seed)
         else:
             others.append(f"{name} with seed {seed}")
+    for name, seed in product(named, job.seeds):
+        if seed not in found.get(name, ()):
+            why = "is not done with these options and data: an earlier stage does it"
+            raise StepError(f"{name} with seed {seed} {why}", 2)
     if others:
         why = "other options, other data or files of your own made them"
         runner.say(f"not in the results, since {why}: {', '.join(others)}")
@@ -177,6 +183,8 @@ def _manifest(job: Job, title: str, finished: Finished) -> dict[str, Any]:
         systems[system.name] = {"runs": [job.translation(system, seed) for seed in seeds]}
         if system.order:
             systems[system.name]["positions"] = job.reordered("test", system.order, "positions")
+    curves = job.folder / ROBUSTNESS
+    has_curves = curves.exists() and Stamps(curves.parent).hold()
     report = {
         "title": title,
         "source": job.text("test", job.source),
@@ -185,19 +193,7 @@ def _manifest(job: Job, title: str, finished: Finished) -> dict[str, Any]:
         "tokenize": "none",
         "systems": systems,
     }
-    return report | ({"robustness": ROBUSTNESS} if _has_curves(job) else {})
-
-
-def _has_curves(job: Job) -> bool:
-    """Say whether there are curves of swapped words, and no model of theirs has been trained since."""
-    from preorder.analysis.results import parse_curves  # slow to import
-
-    path = job.folder / ROBUSTNESS
-    if not path.exists():
-        return False
-    names = {name for lines in parse_curves(files.read_json(str(path))).measures.values() for name in lines}
-    models = (model for name in names for model in (job.folder / "systems" / name).glob("seed*/model.pt"))
-    return all(model.stat().st_mtime <= path.stat().st_mtime for model in models)
+    return report | ({"robustness": ROBUSTNESS} if has_curves else {})
 
 
 def _report(manifest: dict[str, Any]) -> Step:

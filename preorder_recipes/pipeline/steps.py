@@ -128,6 +128,18 @@ class Stamps:
             raise StepError(f"{step} is not done: an earlier stage does it")
         return seconds
 
+    def hold(self) -> bool:
+        """Say whether no file has changed since that the folder's steps have read or made."""
+        top = self.folder / "stamps"
+        for path in top.rglob("*.json"):
+            known = self._read(str(path.relative_to(top)).removesuffix(".json"))
+            if "seconds" not in known:
+                return False
+            for name, digest in (*known["reads"].items(), *known.get("makes", {}).items()):
+                if (self.folder / name).exists() and self._digest(name) != digest:
+                    return False
+        return True
+
     def _path(self, name: str) -> Path:
         return self.folder / "stamps" / f"{name}.json"
 

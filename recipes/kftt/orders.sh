@@ -25,6 +25,7 @@ if [ ! -e all.ja ]; then
         cat "train.$side" "$data/hand-test.$side" >"all.$side"
     done
 fi
+lines=$(wc -l <train.en) # the text may have fewer
 for name in ${LINKS:-intersect hand-0.3}; do
     if [ ! -e "$name.txt" ]; then
         options=(--symmetrize "$name")

@@ -15,6 +15,12 @@ RUN = "run --data data --src aa --tgt bb --run RUN"
 TRAIN = "run --src aa --tgt bb --run RUN --stage train"
 ROBUST = "robustness --src data/test.aa --ref data/test.bb --run RUN"
 
+OWN = {  # systems of one's own
+    "mine": "base: plain\nvalid_steps: x",
+    "large": "base: plain\nsize: medium",
+    "pieces": "base: [plain, subwords]",
+}
+
 
 @pytest.fixture
 def folder(tmp_path, monkeypatch):
@@ -26,6 +32,8 @@ def folder(tmp_path, monkeypatch):
     (tmp_path / "data/features").write_text("a￨0 b￨1\n")
     (tmp_path / "file").write_text("")
     (tmp_path / "log").write_text("nothing\n")
+    for name, line in OWN.items():
+        (tmp_path / f"{name}.yaml").write_text(f"{line}\n")
     (tmp_path / "inner").mkdir()
     (tmp_path / "inner/data").symlink_to("../data")
     return tmp_path
@@ -64,18 +72,21 @@ def folder(tmp_path, monkeypatch):
         (f"{TRAIN} --set hiden_size=4", "--set hiden_size: unknown key: did you mean hidden_size"),
         (f"{TRAIN} --set reads=gold", "--set reads: unknown key"),
         (f"{TRAIN} --set seed=4", "--set seed: preorder_recipes.run sets it itself"),
-        (f"{TRAIN} --set layers=x", "--set: argument --layers/-layers: invalid int value: 'x'"),
+        (f"{TRAIN} --set layers=x", "--set, in system baseline_absolute_relative: argument --layers/"),
         (f"{TRAIN} --set layers=1 --set layers=2", "--set: layers is given twice"),
         (f"{TRAIN} --steps 3 --set train_steps=2", "--set: train_steps is given twice"),
         (f"{TRAIN} --set layers=[", "--set layers: not YAML"),
         (f"{TRAIN} --set learning_rate=.nan", "--set learning_rate: neither a number nor a word"),
         (f"{TRAIN} --set heads=3", "--set, in system baseline_absolute_relative: hidden_size 128 is not a"),
-        (f"{TRAIN} --set dropout=2", "--set: argument --dropout/-dropout: not a number from 0 to 1"),
+        (f"{TRAIN} --set dropout=2", "relative: argument --dropout/-dropout: not a number from 0 to 1"),
         (f"{TRAIN} --subwords bpe --set transforms=[filtertoolong]", "--subwords needs sentencepiece among"),
         (
             f"{TRAIN} --set save_format=safetensors",
             "save_format: preorder_recipes.run needs checkpoints that",
         ),
+        (f"{TRAIN} --systems mine.yaml", "system mine: argument --valid_steps/-valid_steps: "),
+        (f"{TRAIN} --systems large.yaml", "large.yaml: its size is medium: --size medium"),
+        (f"{TRAIN} --systems pieces.yaml", "pieces.yaml: it splits words: --subwords"),
         # preorder_recipes.robustness
         (ROBUST, "no model to translate with"),
         (f"{ROBUST} --plain a=none.pt", "none.pt: cannot be read: No such file or directory"),

@@ -182,6 +182,13 @@ def test_the_results_keep_what_earlier_commands_have_finished(in_process, tmp_pa
     assert in_process(folder, "--systems", two, "--seeds", "1", "--steps", "8") == 0
     assert list(json.loads((folder / "results.json").read_text())["systems"]) == [two]
     assert f"made them: {one} with seed 1, {one} with seed 2, {two} with seed 2" in capsys.readouterr().err
+    assert (
+        in_process(
+            folder, "--systems", two, "--seeds", "1", "--steps", "8", "--beam", "7", "--stage", "score"
+        )
+        == 2
+    )
+    assert f"{two} with seed 1 is not done with these options and data" in capsys.readouterr().err
 
 
 def test_no_result_of_old_data_is_kept(workplace, in_process, tmp_path, capsys, monkeypatch):

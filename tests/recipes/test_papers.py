@@ -86,6 +86,13 @@ def test_the_plan(tmp_path, capsys):
     said = capsys.readouterr().err
     assert said.startswith("ja-en: 14 trainings, 5.8 hours of one core: plain, plain_predicted_text, ")
     assert not list(tmp_path.iterdir())
+    for folder in ("plain/seed1", "plain_predicted_text/seed1", "plain_predicted_text/seed2"):
+        made = tmp_path / "ja-en/systems" / folder
+        made.mkdir(parents=True)
+        (made / "test.en").write_text("\n")
+    assert papers.main(["chen2019", "--plan", "--run", str(tmp_path), "--table", "3"]) == 0
+    said = capsys.readouterr().err
+    assert said.startswith("ja-en: 11 trainings, 4.6 hours of one core: plain, plain_additional, ")
 
 
 @pytest.mark.parametrize(

@@ -1,8 +1,6 @@
 """What each system reads, that the preparation makes it, and what training and translation are given."""
 
 import argparse
-import json
-import os
 import subprocess
 import sys
 from dataclasses import replace
@@ -24,7 +22,9 @@ from preorder_recipes.configuration import VOCABULARY_OPTIONS, read_system, read
 from preorder_recipes.pipeline import checkpoints, subwords
 from preorder_recipes.pipeline.job import PARTS, Job, Search, add_search
 from preorder_recipes.pipeline.prepare import hand_options, prepare
+from preorder_recipes.pipeline.runner import StepRunner
 from preorder_recipes.pipeline.score import _manifest
+from preorder_recipes.pipeline.steps import Step
 from preorder_recipes.pipeline.train import _subwords, _train, _vocabulary, config_of, train, vocabulary_of
 from tests.support.fake_programs import after
 from tests.support.running import environment
@@ -335,22 +335,23 @@ def test_a_model_is_trained_once_for_two_systems(folder, names):
     assert ordered == {"data/test.en.predicted.features"}
 
 
-def test_the_report_has_no_curves_of_models_that_were_trained_again(folder):
-    job = job_of(folder, "plain")
-    model, other = (folder / f"systems/{name}/seed1/model.pt" for name in ("plain", "other"))
-    curves = folder / "robustness/robustness.json"
-    line = {"plain": [{"score": 1.0, "interval": [0.0, 2.0]}]}
-    groups = [{"label": "0", "sentences": 2}]
-    value = {"kind": "robustness", "axis": "x", "groups": groups, "measures": {"bleu": line}, "skipped": 0}
-    for path in (model, other, curves):
-        path.parent.mkdir(parents=True)
-        path.write_text(json.dumps(value | {"signature": {}}))
-    for at, is_shown in ((1, True), (3, False)):
-        for path, time in ((model, at), (curves, 2), (other, 9)):
-            os.utime(path, (time, time))
-        assert ("robustness" in _manifest(job, "title", [(job.systems[0], (1,))])) == is_shown
-    curves.unlink()
-    assert "robustness" not in _manifest(job, "title", [(job.systems[0], (1,))])
+@pytest.mark.parametrize("changed", ["systems/gold/seed1/model.pt", "robustness/robustness.json", "stamp"])
+def test_the_report_has_no_curves_of_what_has_changed_since(folder, changed):
+    """Though the models are those of another system, as where one is given the predicted order."""
+    job, model = job_of(folder, "plain"), folder / "systems/gold/seed1/model.pt"
+    model.parent.mkdir(parents=True)
+    model.write_text("weights")
+    curves = "robustness.json"
+    step = Step("translate/x.20", ("cp", str(model), curves), (str(model),), (curves,))
+
+    def is_shown():
+        return "robustness" in _manifest(job, "title", [(job.systems[0], (1,))])
+
+    assert not is_shown()
+    StepRunner(folder / "robustness", 1).run([step])
+    assert is_shown()
+    (folder / ("robustness/stamps/translate/x.20.json" if changed == "stamp" else changed)).write_text("new")
+    assert not is_shown()
 
 
 def save_checkpoint(path, weight):
