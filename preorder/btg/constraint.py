@@ -67,8 +67,8 @@ def learnable(bitext: Bitext) -> tuple[list[Sentence], Constraint, dict[str, int
     pairs = [(s, a) for s, a in zip(bitext.sentences, bitext.alignments, strict=True) if len(s) > 1]
     asked = ((sentence, constraint(alignment, len(sentence))) for sentence, alignment in pairs)
     found = [(sentence, one) for sentence, one in asked if one is not None]
-    if not found:
-        raise UsageError("no sentence has two tokens and an alignment that a BTG tree can satisfy")
+    if not any(one.groups.max() > 0 for _, one in found):
+        raise UsageError("no sentence has two tokens whose links ask for an order that a BTG tree has")
     counts = {"trained": len(found), "skipped": len(pairs) - len(found), "trivial": len(bitext) - len(pairs)}
     sentences, constraints = zip(*found, strict=True)
     return list(sentences), Constraint(*map(np.concatenate, zip(*constraints, strict=True))), counts

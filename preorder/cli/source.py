@@ -214,7 +214,7 @@ def for_model(source: Source, model: Model | None) -> tuple[Source, StanzaOption
         is_parsed_from = name == "pos" and value != STANZA and stanza is not None
         if value is not None and not used & model.preorderer.layers and not is_parsed_from:
             LOGGER.warning(f"--{name} is not used: the model was trained without it")
-    return source, stanza
+    return source, stanza if (trees | {"tags"}) & model.preorderer.layers else None
 
 
 def read_or_learn_classes(classes: str, sentences: Iterable[Sentence], seed: int) -> WordClasses | None:

@@ -76,8 +76,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     text += f"most {MAX_SHARE:.0%}%)"
     add_number("--held-out", options.natural, None, text)
     text = "also train K models, each on all but one K-th of the lines, and order that K-th by it, for a "
-    text += "translation model that learns with predicted orders; --threads of these models at a "
-    text += "time"
+    text += "translation model that learns with predicted orders; --threads of them at a time"
     add_number("--cross-fit", options.at_least_two, None, text, "K")
     options.add_files(parser, cross_fit_out="the lines so ordered, as token￨position")
     text = "the model is the mean of these K models, instead of one more that learns from all lines: better "
@@ -150,6 +149,7 @@ def _train(arguments: argparse.Namespace, checkpoints: Checkpoints) -> None:
     language = given.lang or (initial and initial.language) or (stanza and stanza.language)
     tagset = stanza.tagset if stanza else (trees and trees.tagset) or given.tagset
     lowercased = (initial is None or initial.lowercased) and is_lowercased(bitext.sentences)
+    stanza = stanza or (initial and initial.stanza)
     model = Model(preorderer, classes, language, training, stanza, tagset, lowercased)
     save_model(model, arguments.model)
     LOGGER.info(f"model saved in {arguments.model}")

@@ -117,13 +117,13 @@ class BlockOrderer:
         hashes = np.empty((len(self._layers), tokens + lines + 1), np.uint64)
         first = starts[:-1] + np.arange(lines) + 1
         for layer, row in zip(self._layers, hashes, strict=True):
-            if layer in given:
-                hash_tokens(*given[layer], starts, self._seeds[layer], row)
-            elif layer == "classes" and self._classes is not None:
+            if layer == "classes" and self._classes is not None:
                 hash_tokens(*given["words"], starts, self._seeds["words"], row)
                 words, classes = self._classes
                 places = np.searchsorted(words, row, "right") - 1
                 row[:] = np.where(words[places] == row, classes[places], classes[0])
+            elif layer in given:
+                hash_tokens(*given[layer], starts, self._seeds[layer], row)
             else:
                 return None
             row[0], row[starts[1:] + np.arange(1, lines + 1)] = self._borders[layer], self._borders[layer]

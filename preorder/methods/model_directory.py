@@ -56,7 +56,7 @@ STANZA_FOLDER, SPACY = "folder", "spacy"  # that of its models, an absolute path
 
 LAYER_OPTIONS = {  # what a model may need
     "tags": "POS tags (--pos)",
-    "classes": "word classes (--classes)",
+    "classes": "word classes (--annot)",
     "constituency": "constituency trees (--trees)",
     "dependency": "dependency trees (--trees)",
 }
@@ -87,7 +87,7 @@ class Model:
     def annotate(self, sentence: Sentence) -> Sentence:
         """Add the word classes if the model has its own, and check that no layer is missing."""
         self.warn_of_capitals(sentence.words)
-        if self.classes is not None and sentence.classes is None:
+        if self.classes is not None:
             sentence = self.classes.add_to(sentence)
         for name in sorted(self.preorderer.layers):
             if getattr(sentence, name) is None:

@@ -109,14 +109,17 @@ class TrainingPlan:
 
     def train(self, bitext: Bitext, checkpoint: Checkpoint = NO_CHECKPOINT) -> Trained:
         """Learn from the plan's lines as :meth:`fit` does, and count the lines."""
-        used = bitext.take(self.lines(bitext))
-        preorderer, statistics = self.fit(used, checkpoint)
-        counts = {"lines": len(bitext), "sentences": len(used), "seed": self.options.seed}
+        preorderer, statistics = self.fit(bitext.take(self.lines(bitext)), checkpoint)
+        return preorderer, self.counts(bitext) | statistics
+
+    def counts(self, bitext: Bitext) -> dict[str, Any]:
+        """Return what the statistics of a training say beside those of its method."""
+        counts = {"lines": len(bitext), "sentences": len(self.lines(bitext)), "seed": self.options.seed}
         if self.initial is not None:
             _, arrays = self.initial.preorderer.state()
             weights = digest(sorted(arrays), *(arrays[name] for name in sorted(arrays)))
             counts["init"] = {"weights": weights, "training": self.initial.training}
-        return preorderer, counts | statistics
+        return counts
 
 
 def choose_method(sentences: Sequence[Sized], has_trees: bool) -> tuple[str, str]:
@@ -140,9 +143,8 @@ def check_members(option: str, method: str) -> None:
 
 def together(plan: TrainingPlan, models: Sequence[Preorderer], bitext: Bitext) -> Trained:
     """Return the mean of the models of all folds as the model of a plan, with statistics."""
-    counts = {"lines": len(bitext), "sentences": len(plan.lines(bitext)), "seed": plan.options.seed}
-    options = without_threads(plan.options)
-    return method_class(plan.method).together(models), counts | {"options": options, "folds": len(models)}
+    more = {"options": without_threads(plan.options), "folds": len(models)}
+    return method_class(plan.method).together(models), plan.counts(bitext) | more
 
 
 def hold_out(bitext: Bitext, count: int | None, seed: int) -> tuple[Bitext, Bitext]:

@@ -1,14 +1,17 @@
 """What a training that begins from a model takes over and refuses, on the command line and in Python."""
 
 import json
+from dataclasses import replace
 
 import pytest
 
 pytest.importorskip("torch")
 
 import preorder
+from preorder.annotate.stanza import StanzaOptions
 from preorder.cli import main
 from preorder.errors import UsageError
+from preorder.methods.model_directory import load_model, save_model
 from tests.support.texts import rows, write
 from tests.support.verb_last import POSITIONS, SENTENCES
 
@@ -71,6 +74,21 @@ def test_parts_begin_from_the_model_too(folder, tmp_path):
     out = ["--cross-fit", "2", "--cross-fit-out", str(tmp_path / "features")]
     assert main(command(folder, "btg", "btg", tmp_path / "m", "--iterations", "4", *out)) == 0
     assert len((tmp_path / "features").read_text().splitlines()) == len(SOURCES)
+    assert main(command(folder, "neural-btg", "neural-btg", tmp_path / "n", "--keep-folds", *out)) == 0
+    training = json.loads((tmp_path / "n/model.json").read_text())["training"]
+    assert (training["folds"], training["init"]["training"]["sentences"]) == (2, len(SOURCES))
+
+
+def test_the_model_still_tags_plain_text_though_the_new_text_brings_its_tags(folder, tmp_path):
+    stanza = StanzaOptions("en", tagset="xpos")
+    save_model(
+        replace(load_model(str(folder / "tagged")), language="en", stanza=stanza), str(tmp_path / "first")
+    )
+    tags = write(tmp_path / "tags", *[" ".join("X" for _ in source.split()) for source in SOURCES])
+    line = command(folder, "btg", tmp_path / "first", tmp_path / "m", "--iterations", "1", "--pos", tags)
+    assert main(line) == 0
+    assert load_model(str(tmp_path / "m")).stanza == load_model(str(tmp_path / "first")).stanza
+    assert load_model(str(tmp_path / "m")).stanza is not None
 
 
 def test_layers_that_the_model_does_not_read(folder, tmp_path, capsys):

@@ -30,10 +30,12 @@ def test_round_trip(directory, tmp_path):
     assert content(tmp_path / "again") == content(directory)
 
 
-def test_word_classes_are_added_where_none_are_given():
+def test_the_word_classes_are_those_of_the_model_if_it_has_any():
     model = Model(SimpleNamespace(layers={"classes"}), WordClasses({"a": "1"}))
     assert model.annotate(Sentence(("a", "b"))).classes == ("1", "0")
-    assert model.annotate(Sentence(("a",), classes=("9",))).classes == ("9",)
+    assert model.annotate(Sentence(("a",), classes=("9",))).classes == ("1",)
+    given = Model(SimpleNamespace(layers={"classes"})).annotate(Sentence(("a",), classes=("9",)))
+    assert given.classes == ("9",)
 
 
 @pytest.mark.parametrize(

@@ -59,9 +59,10 @@ def test_statistics_count_what_was_skipped():
     assert "threads" not in statistics["options"]
 
 
-def test_nothing_to_learn_from():
-    with pytest.raises(UsageError, match="no sentence has two tokens and an alignment"):
-        BTGPreorderer.fit(Bitext([Sentence(tuple("abcd"))], [links(1, 3, 0, 2)]), PerceptronOptions())
+@pytest.mark.parametrize("alignment", [links(1, 3, 0, 2), Alignment(frozenset()), links(0)])
+def test_nothing_to_learn_from(alignment):
+    with pytest.raises(UsageError, match="no sentence has two tokens whose links ask for an order"):
+        BTGPreorderer.fit(Bitext([Sentence(tuple("abcd"))], [alignment]), PerceptronOptions())
 
 
 def test_a_file_keeps_the_largest_weights_and_all_that_training_began_from():
