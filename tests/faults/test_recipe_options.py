@@ -64,6 +64,8 @@ def folder(tmp_path, monkeypatch):
         (f"{RUN} --preorder --iterations 0", "argument --iterations: 0 is not a whole number from 1 to"),
         (f"{RUN} --preorder --depth 3", "--depth is no option of --method btg"),
         (f"{RUN} --preorder --method rvnn", "--preorder --method rvnn: needs --trees constituency or depend"),
+        (f"{RUN} --preorder --method=rvnn", "--preorder --method rvnn: needs --trees constituency or depend"),
+        (f"{RUN} --preorder --init", "argument --init: expected one argument"),
         (f"{RUN} --preorder --model other", "--preorder --model: preorder_recipes.run sets it itself"),
         (f"{RUN} --systems plain,gold --preorder --iterations 2", "--preorder: no system here reads the ord"),
         (f"{RUN} --given-alignment --hand-alignment .3", "--hand-alignment: not allowed with"),

@@ -17,11 +17,11 @@ from onmt_preorder import base_configuration
 from onmt_preorder.base_configuration import CONFIG
 from preorder.command_line.options import taken
 from preorder.errors import UsageError
-from preorder_recipes import configuration
+from preorder_recipes import configuration, run
 from preorder_recipes.configuration import VOCABULARY_OPTIONS, read_system, read_vocabulary, systems_in
 from preorder_recipes.pipeline import checkpoints, subwords
 from preorder_recipes.pipeline.job import PARTS, Job, Search, add_search
-from preorder_recipes.pipeline.prepare import hand_options, prepare
+from preorder_recipes.pipeline.prepare import hand_options, prepare, train_preorderer
 from preorder_recipes.pipeline.runner import StepRunner
 from preorder_recipes.pipeline.score import _manifest
 from preorder_recipes.pipeline.steps import Step
@@ -217,6 +217,12 @@ def test_only_what_is_read_is_preordered_and_training_text_cross_fitted(tmp_path
     evaluated = {"evaluate-predicted", "convert-test-positions"}
     assert evaluated & set(steps) == (evaluated if "test" in parts else set())
     assert "evaluate-gold" in steps
+
+
+def test_a_preorderer_to_begin_from_is_read_from_where_it_is_named():
+    options = run._separated(["--init=x", "--method", "btg"])
+    assert options == ["--init", str(Path("x").resolve()), "--method", "btg"]
+    assert options[1] in train_preorderer(job_of(Path(), "preorder_relative"), 0, tuple(options)).reads
 
 
 def test_subwords_are_learned_before_the_vocabularies_and_read_in_training():
