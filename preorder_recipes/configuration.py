@@ -95,11 +95,8 @@ def read_system(name: str, size: str | None, subwords: str | None = None) -> Sys
     own = read_files(str(path))[-1].content.get("size")
     if size and own and own != size:
         raise UsageError(f"{path}: its size is {own}: --size {own}")
-    if (
-        not subwords
-        and SUBWORD_TRANSFORM in settings.get("transforms", ())
-        and not settings.get("src_subword_model")
-    ):
+    splits = SUBWORD_TRANSFORM in str(settings.get("transforms")) and not settings.get("src_subword_model")
+    if splits and not subwords:
         raise UsageError(f"{path}: it splits words: --subwords")
     system = System(path.stem, settings, *READS[reads], supervision, *others)
     if system.trained_as:

@@ -135,7 +135,7 @@ class Stamps:
             known = self._read(str(path.relative_to(top)).removesuffix(".json"))
             if "seconds" not in known:
                 return False
-            for name, digest in (*known["reads"].items(), *known.get("makes", {}).items()):
+            for name, digest in (*known.get("reads", {}).items(), *known.get("makes", {}).items()):
                 if (self.folder / name).exists() and self._digest(name) != digest:
                     return False
         return True
