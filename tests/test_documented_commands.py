@@ -278,4 +278,4 @@ def test_a_file_that_builds_on_configurations(tmp_path):
     (text,) = re.findall(r"```yaml\n(.*?)```", (ROOT / "config/README.md").read_text(encoding="utf-8"), re.S)
     (tmp_path / "run.yaml").write_text(text, encoding="utf-8")
     found = merge(read_files(str(tmp_path / "run.yaml")))
-    assert (found["transforms"][-1], found["hidden_size"], found["dropout"]) == ("sentencepiece", 256, [0.2])
+    assert (found["preorder_encoding"], found["hidden_size"], found["dropout"]) == (["relative"], 128, [0.2])

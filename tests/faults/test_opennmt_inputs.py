@@ -1,5 +1,8 @@
 """Configurations and vocabularies that are none: one line, status 2; vocabularies are written whole."""
 
+import signal
+import time
+from multiprocessing.queues import Queue
 from pathlib import Path
 
 import pytest
@@ -95,6 +98,29 @@ def test_vocabularies_and_samples(folder, capsys):
     assert "may overwrite" not in capsys.readouterr().err
     assert outcome(capsys, folder, *BUILD, "-src_vocab", "/dev/null")[0] == 0
     assert not Path("/dev/null").is_file()
+
+
+def test_samples_are_whole_though_they_leave_a_process_late(folder, monkeypatch):
+    """OpenNMT-py ends the processes that count once all have counted, and waits for their samples."""
+    start_feeding = Queue._start_thread
+
+    def start_slowly(queue):
+        send = queue._send_bytes
+        queue._send_bytes = lambda data: (time.sleep(0.02), send(data))
+        start_feeding(queue)
+
+    def give_up(*_):
+        raise TimeoutError
+
+    monkeypatch.setattr(Queue, "_start_thread", start_slowly)
+    signal.signal(signal.SIGALRM, give_up)
+    signal.alarm(60)
+    try:
+        call(folder, *BUILD, "-dump_samples")
+    finally:
+        signal.alarm(0)
+    sample = folder / "data/sample/train.sample.src"
+    assert sample.read_text() == (folder / "train.src").read_text()
 
 
 @pytest.mark.parametrize("encoder", ["preorder_transformer", "transformer"])

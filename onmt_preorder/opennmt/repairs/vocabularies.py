@@ -1,7 +1,8 @@
 """Vocabularies: written whole or not at all, and checked when they are read.
 
-Why: ``onmt_build_vocab`` writes in place: when it is stopped, half a file stays; where samples cannot be
-written, it waits for ever. Reading a damaged one ends in a traceback, or in a model of other words.
+Why: ``onmt_build_vocab`` writes in place: when it is stopped, half a file stays. It waits for ever where
+samples cannot be written, or a process that still has some is ended. Reading a damaged vocabulary ends in a
+traceback, or in a model of other words.
 
 Can go when OpenNMT-py writes beside a file and then renames, and says what is wrong with a line.
 """
@@ -49,6 +50,18 @@ def _build_vocab(original: Any, opts: Namespace) -> None:
 
 def _refuse_samples(*_: object) -> None:
     raise DataError("the samples cannot be written: is the disk full?")
+
+
+@adapts("onmt.bin.build_vocab", "build_sub_vocab")
+def _count(original: Any, corpora: Any, transforms: Any, opts: Namespace, *args: int) -> Any:
+    """Count a part of the text, and wait until its samples have left this process, which is ended then."""
+    counted = original(corpora, transforms, opts, *args)
+    if opts.dump_samples:
+        *_, offset = args
+        for queues in original.__globals__["build_sub_vocab"].queues.values():
+            queues[offset].close()
+            queues[offset].join_thread()
+    return counted
 
 
 @adapts("onmt.bin.build_vocab", "write_files_from_queues")

@@ -14,14 +14,16 @@ class Positions:
 
     In each row of ``tensor``, ``(b or 1, n)``, the positions are a permutation of 0 … n-1, padding after the
     real tokens. So a query at position p has at most one key at distance x, and only the two outermost
-    clipped distances are shared by several keys.
-    """
+    clipped distances are shared by several keys. Positions are checked on the CPU alone: a GPU would have to
+    wait."""
 
     def __init__(self, tensor: Tensor) -> None:
         self.tensor = tensor
         self._near: dict[int, tuple[Tensor, Tensor]] = {}
         self._beyond: dict[tuple[int, torch.dtype], Tensor] = {}
         self._stacks: dict[tuple[int, ...], tuple[tuple[Positions, ...], Tensor]] = {}
+        if tensor.device.type == "cpu" and not tensor.sort(1)[0].eq(torch.arange(tensor.size(1))).all():
+            raise ValueError("positions are no permutation of 0 … n-1")
 
     def near(self, limit: int) -> tuple[Tensor, Tensor]:
         """Return which keys are at the distances ``1-limit … limit-1`` from each query.
