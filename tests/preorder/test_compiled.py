@@ -49,6 +49,7 @@ assert count_pairs(np.array([0, 2, 1]), 3) == (2, 1, 0)
 """
 
 
+@pytest.mark.slow
 def test_machine_code_outlives_a_reinstallation_and_no_change(tmp_path):
     """The same files elsewhere, later; and a file whose constants compiled functions may hold."""
     said = []
@@ -62,6 +63,7 @@ def test_machine_code_outlives_a_reinstallation_and_no_change(tmp_path):
     assert said == [ANNOUNCED, "", ANNOUNCED]
 
 
+@pytest.mark.slow
 def test_a_constant_of_another_module(tmp_path):
     (tmp_path / "kept").mkdir()
     source = "from kept.constant import MORE\n" + SOURCE.replace("+ 1", "+ MORE")
