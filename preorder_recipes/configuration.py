@@ -11,7 +11,7 @@ from typing import Any
 
 import yaml
 
-from onmt_preorder.base_configuration import CONFIG, FOR_RECIPES, merge, read_files
+from onmt_preorder.base_configuration import CONFIG, FOR_RECIPES, ConfigurationFile, merge, read_files
 from preorder.errors import UsageError
 from preorder_recipes.commands import execute, make_parser
 from preorder_recipes.pipeline.subwords import KINDS
@@ -80,7 +80,8 @@ def path_of(name: str) -> Path:
 def read_system(name: str, size: str | None, subwords: str | None = None) -> System:
     """Read a system by :func:`path_of`, in a size of its family (None: its default), with subwords or not."""
     path = path_of(name)
-    settings = _merged(path, size, subwords)
+    read = read_files(str(path))
+    settings = _merged(read, size, subwords)
     named = {key: settings.pop(key, None) for key in FOR_RECIPES}
     for key, value in named.items():
         if not isinstance(value, str | None):
@@ -92,7 +93,7 @@ def read_system(name: str, size: str | None, subwords: str | None = None) -> Sys
         raise UsageError(f"{path}: supervision is {supervision!r}, not {PREDICTED} or {KEPT}")
     for other in filter(None, others):
         path_of(other)
-    own = read_files(str(path))[-1].content.get("size")
+    own = read[-1].content.get("size")
     if size and own and own != size:
         raise UsageError(f"{path}: its size is {own}: --size {own}")
     splits = SUBWORD_TRANSFORM in str(settings.get("transforms")) and not settings.get("src_subword_model")
@@ -100,7 +101,7 @@ def read_system(name: str, size: str | None, subwords: str | None = None) -> Sys
         raise UsageError(f"{path}: it splits words: --subwords")
     system = System(path.stem, settings, *READS[reads], supervision, *others)
     if system.trained_as:
-        model = _merged(path_of(system.trained_as), size, subwords)
+        model = _merged(read_files(str(path_of(system.trained_as))), size, subwords)
         if settings != {key: value for key, value in model.items() if key not in FOR_RECIPES}:
             raise UsageError(f"{path}: its options are not those of {system.trained_as}, whose model it has")
     return system
@@ -108,14 +109,11 @@ def read_system(name: str, size: str | None, subwords: str | None = None) -> Sys
 
 def read_vocabulary(size: str | None, subwords: str | None = None) -> dict[str, Any]:
     """Return the options of the vocabulary that all systems of a run share: that of the Transformers."""
-    return _merged(CONFIG / "family" / "transformer.yaml", size, subwords)
+    return _merged(read_files(str(CONFIG / "family" / "transformer.yaml")), size, subwords)
 
 
-def _merged(path: Path, size: str | None, subwords: str | None) -> dict[str, Any]:
-    files = read_files(str(path))
-    if subwords:
-        files += read_files(str(CONFIG / "subwords.yaml"))
-    return merge(files, size)
+def _merged(files: list[ConfigurationFile], size: str | None, subwords: str | None) -> dict[str, Any]:
+    return merge([*files, *(read_files(str(CONFIG / "subwords.yaml")) if subwords else ())], size)
 
 
 def systems_in(size: str) -> list[str]:

@@ -11,6 +11,7 @@ import argparse
 import sys
 import webbrowser
 from collections.abc import Sequence
+from itertools import pairwise
 from pathlib import Path
 
 from onmt_preorder import plugin
@@ -100,8 +101,8 @@ def _separated(options: Sequence[str]) -> list[str]:
     words: list[str] = []
     for option in options:
         words += option.split("=", 1) if option.startswith("--") else [option]
-    paths = [place for place, option in enumerate(words[:-1], 1) if option == "--init"]
-    return [str(Path(word).resolve()) if place in paths else word for place, word in enumerate(words)]
+    pairs = pairwise(["", *words])
+    return [str(Path(word).resolve()) if before == "--init" else word for before, word in pairs]
 
 
 def run(arguments: argparse.Namespace) -> None:

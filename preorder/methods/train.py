@@ -109,12 +109,12 @@ class TrainingPlan:
 
     def train(self, bitext: Bitext, checkpoint: Checkpoint = NO_CHECKPOINT) -> Trained:
         """Learn from the plan's lines as :meth:`fit` does, and count the lines."""
-        preorderer, statistics = self.fit(bitext.take(self.lines(bitext)), checkpoint)
-        return preorderer, self.counts(bitext) | statistics
+        preorderer, statistics = self.fit(bitext.take(used := self.lines(bitext)), checkpoint)
+        return preorderer, self.counts(len(bitext), len(used)) | statistics
 
-    def counts(self, bitext: Bitext) -> dict[str, Any]:
-        """Return what the statistics of a training say beside those of its method."""
-        counts = {"lines": len(bitext), "sentences": len(self.lines(bitext)), "seed": self.options.seed}
+    def counts(self, lines: int, used: int) -> dict[str, Any]:
+        """Return what the statistics of a training say of its lines, how many are used, and its begin."""
+        counts = {"lines": lines, "sentences": used, "seed": self.options.seed}
         if self.initial is not None:
             _, arrays = self.initial.preorderer.state()
             weights = digest(sorted(arrays), *(arrays[name] for name in sorted(arrays)))
@@ -143,8 +143,8 @@ def check_members(option: str, method: str) -> None:
 
 def together(plan: TrainingPlan, models: Sequence[Preorderer], bitext: Bitext) -> Trained:
     """Return the mean of the models of all folds as the model of a plan, with statistics."""
-    more = {"options": without_threads(plan.options), "folds": len(models)}
-    return method_class(plan.method).together(models), plan.counts(bitext) | more
+    counts = plan.counts(len(bitext), len(plan.lines(bitext))) | {"options": without_threads(plan.options)}
+    return method_class(plan.method).together(models), counts | {"folds": len(models)}
 
 
 def hold_out(bitext: Bitext, count: int | None, seed: int) -> tuple[Bitext, Bitext]:
