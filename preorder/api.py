@@ -130,10 +130,11 @@ class PreorderModel:
     def picture(
         self, source: Tokens, target: Tokens | None = None, alignment: Links | None = None, **layers: Any
     ) -> DrawnPicture:
-        """Draw one sentence: its tree and, with a target and its links, these before and after preordering.
+        """Return a picture of a sentence: its tree and, with a target, its links before and after.
+
+        It is drawn when it is saved or shown, which needs matplotlib.
 
         Raises:
-            MissingExtraError: matplotlib is not installed.
             DataError: the parts do not fit together.
 
         Example:

@@ -44,8 +44,8 @@ def add_options(parser: Any) -> None:
     add("reordering_loss_weight", type=float, default=0.6, help="Weight of the reordering loss.")
     gaussian = "D: the Gaussian around a learned position has σ = D/2."
     add("reordering_distance", type=float, default=0.5, help=gaussian)
-    what = f"How far from a learned position encodings are summed (default: %(default)s; {SAME}: "
-    what += "reordering_distance, at whose default the reordering loss has no gradient)."
+    what = "Encodings of the positions within this distance of a learned one are summed (default: "
+    what += f"%(default)s; {SAME}: reordering_distance, at whose default the loss has no gradient)."
     add("reordering_window", type=float, default=WINDOW, help=what)
     add("reordering_rank", type=int, default=0, help="Rank of the matrix W of learned positions (0: full).")
 

@@ -19,8 +19,6 @@ import numpy as np
 from preorder.alignment.gold import gold_permutation, target_groups
 from preorder.analysis.analyses import by_fitting_length, grouped_curves
 from preorder.analysis.results import SCORE_FORMATS, Curves, Estimate, Table, estimate_cell
-from preorder.btg.grammar import INVERTED, STRAIGHT
-from preorder.btg.scores import FIRST, PARTS, SECOND, WHOLE
 from preorder.btg.viterbi import all_positions, best_trees
 from preorder.compiled import entry_point
 from preorder.data import Alignment, Permutation
@@ -239,7 +237,10 @@ def best_order(matches: np.ndarray) -> np.ndarray:
 
 
 def best_btg_order(matches: np.ndarray) -> np.ndarray:
-    """Return the indices in the order of a BTG tree with most pairs of partners in the right order."""
+    """Return the indices in the order of a BTG tree with most pairs of partners in the right order.
+
+    As they are, where more than ``LONGEST`` words have partners.
+    """
     ranks = _ranks(matches)
     heads = np.flatnonzero((matches >= 0) | (np.arange(len(matches)) == 0))
     if not 2 <= len(heads) <= LONGEST:
@@ -247,12 +248,9 @@ def best_btg_order(matches: np.ndarray) -> np.ndarray:
     of_heads = ranks[heads]
     gains = np.triu(np.sign(of_heads[None, :] - of_heads[:, None]), 1).astype(np.float32)
     sums = np.pad(gains.cumsum(0).cumsum(1), ((1, 0), (1, 0)))
-    parts = np.zeros((1, PARTS, 2, *sums.shape), np.float32)
-    for label, sign in ((STRAIGHT, 1), (INVERTED, -1)):
-        parts[0, FIRST, label] = sign * (sums - np.diag(sums))
-        parts[0, SECOND, label] = sign * sums
-        parts[0, WHOLE, label] = -sign * sums
-    positions = all_positions(best_trees(parts), len(heads))
+    straight = np.stack((sums - np.diag(sums), sums, -sums))  # FIRST, SECOND, WHOLE, as in chart.py
+    trees = best_trees(np.stack((straight, -straight), 1)[None])
+    positions = all_positions(trees, len(heads))
     units = np.split(np.arange(len(matches)), heads[1:])
     return np.concatenate([units[index] for index in np.argsort(positions[0])])
 

@@ -64,11 +64,8 @@ def expected_agreement(parts: torch.Tensor, partner: np.ndarray | None = None) -
         inverted = inverted.lerp((given[:, :, None] > given[:, None]).to(inverted), PARTNER_WEIGHT)
     gains = (0.5 - inverted).triu(1)
     sums = torch.nn.functional.pad(gains.cumsum(1).cumsum(2), (1, 0, 1, 0))
-    result = PREFERENCE * probabilities
-    for label, sign in ((STRAIGHT, 1), (INVERTED, -1)):
-        result[:, FIRST, label] += sign * (sums - sums.diagonal(0, 1, 2)[:, None])
-        result[:, SECOND, label] += sign * sums
-        result[:, WHOLE, label] -= sign * sums
+    straight = torch.stack((sums - sums.diagonal(0, 1, 2)[:, None], sums, -sums), 1)  # FIRST, SECOND, WHOLE
+    result = PREFERENCE * probabilities + torch.stack((straight, -straight), 2)
     return result.float().contiguous().cpu().numpy()
 
 

@@ -18,14 +18,14 @@ from preorder.methods import FORMAT_VERSION
 
 SUMMARIES = {
     "align": "align the words of a bitext by eflomal",
-    "map": "put word alignments on other tokens of the same text, turn them round, leave out doubtful links",
-    "gold": "put source words in the order that a word alignment asks for",
-    "annotate": "tag and parse a tokenised text by Stanza, or check files of tags and trees",
+    "map": "carry word alignments over to other tokens of the same text, reverse them, drop uncertain links",
+    "gold": "sort source words by the target positions of their links",
+    "annotate": "tag and parse a tokenised text by Stanza or spaCy, or check files of tags and trees",
     "train": "learn to preorder from a word-aligned bitext",
     "apply": "put source words in the order that a model predicts",
     "evaluate": "measure orders or alignments against alignments",
     "score": "score translations against references",
-    "diagnose": "find out whether word order is the problem, and what an order could be worth",
+    "diagnose": "measure how far word orders differ, and what a better order of translations would gain",
     "analyse": "find out why translations differ",
     "swap": "swap some of the source's words",
     "show": "show what preordering does to sentences",

@@ -42,8 +42,8 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--symmetrize", choices=tuple(SYMMETRIZATIONS), help=text)
     add_number = partial(options.add_number, parser)
     text = (
-        "instead of --symmetrize: let N samplers a direction vote; a link's confidence is the share "
-        f"of all 2N that drew it (default with --hand-align: {DEFAULT_SAMPLERS})"
+        "instead of --symmetrize: run N samplers a direction; a link's confidence is the share of all "
+        f"2N that found it (default with --hand-align: {DEFAULT_SAMPLERS})"
     )
     add_number("--samplers", options.samplers, None, text)
     text = "with --samplers or --hand-align: the smallest confidence of a link"
@@ -51,7 +51,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     add_number("--min-confidence", options.confidence, None, text, "P")
     group = parser.add_argument_group(
         "hand-aligned sentences",
-        "some hundred sentences of the same kind teach how probable each link is: more and better links",
+        "some hundred sentences of the same domain teach how probable each link is: more and better links",
     )
     options.add_files(
         group,
@@ -63,8 +63,8 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     text += " (default: %(default)s)"
     parser.add_argument("--eflomal-model", type=int, choices=MODELS, default=Settings.model, help=text)
     add_number("--threads", options.workers, Settings.threads, "number of runs of eflomal side by side")
-    text = "number of lines to hold and align at once; what eflomal counts in the first so many becomes its "
-    add_number("--chunk", options.positive, DEFAULT_CHUNK, f"{text}priors for the others")
+    text = "lines to align at a time; statistics of the first N lines become eflomal's priors for the others"
+    add_number("--chunk", options.positive, DEFAULT_CHUNK, text)
     options.add_seed(parser)
 
 

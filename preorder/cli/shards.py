@@ -42,10 +42,10 @@ def add_shard_options(parser: argparse.ArgumentParser) -> None:
     """Add ``--out-dir`` and the options of engines."""
     group = parser.add_argument_group("folders of shards")
     text = "instead of --out: a folder for one output a file of --src (or --annot), under the same name; "
-    text += "these are patterns then, in quotes, as 'in/*.en.gz', and --pos and --trees have the same in "
-    text += "place of each * or ?. Outputs that are there are not made again"
+    text += "these are patterns then, in quotes, as 'in/*.en.gz'; what * and ? stand for in a file of --src, "
+    text += "they stand for in --pos and --trees. Outputs that are there are not made again"
     options.add_files(group, "DIR", out_dir=text)
-    text = "do only every N-th file, from the I-th on, counted from 1: one of N jobs that share the work"
+    text = "be job I of N (from 1) that share the work: do the files I, I + N, I + 2N, …"
     group.add_argument("--shard", metavar="I/N", type=_part, help=text)
     defaults = RayOptions()
     group = parser.add_argument_group("engines, with --out-dir")
@@ -55,11 +55,11 @@ def add_shard_options(parser: argparse.ArgumentParser) -> None:
     text += "Ray is started on this machine, and stopped)"
     group.add_argument("--address", metavar="HOST:PORT|auto", type=_address, help=text)
     add_number = partial(options.add_number, group)
-    text = "of a GPU, for each worker, with --stanza-device gpu: Ray puts as many on one as it holds"
+    text = "fraction of a GPU for each worker, with --stanza-device gpu; 0.25 puts four on one GPU"
     add_number("--gpu-share", options.share, None, f"{text} (default: {GPU_SHARE})", "X")
-    text = "how often a shard is begun whose workers die, before it is left out and named at the end"
+    text = "attempts at a shard whose workers die; then it is left out, and named at the end"
     add_number("--tries", options.positive, None, f"{text} (default: {defaults.tries})")
-    text = "seconds for which there may be no worker at all, before the command gives up"
+    text = "seconds without any worker after which the command gives up"
     add_number("--patience", options.positive, None, f"{text} (default: {defaults.patience:g})")
 
 

@@ -81,7 +81,7 @@ def add_syntax_options(parser: argparse.ArgumentParser, default_tags: str) -> No
     text += f"others are given; or {', '.join(TREES)}: Stanza parses the source, from its tags if some are "
     text += "given"
     options.add_files(parser, f"F|{'|'.join(TREES)}", trees=text)
-    text = "language of the source: its code in Stanza"
+    text = "language of the source, as Stanza abbreviates it: en, ja, zh-hans"
     parser.add_argument("--lang", metavar="xx", type=_language, help=text)
     group = parser.add_argument_group("Stanza")
     text = "folder of its models, as stanza.download makes it, or with pos.pt, constituency.pt, depparse.pt "
@@ -90,7 +90,7 @@ def add_syntax_options(parser: argparse.ArgumentParser, default_tags: str) -> No
     options.add_files(group, "DIR", stanza_dir=text)
     text = "tags that Stanza gives, and that are read from CoNLL-U. xpos: those of the language's treebank, "
     text += "for English those of the Penn Treebank; upos: those of Universal Dependencies (default: the "
-    text += "model's; or those that annotate's CoNLL-U names; or xpos of Stanza, upos of other CoNLL-U)"
+    text += "model's; else those that the file's first line names; else xpos of Stanza, upos of CoNLL-U)"
     group.add_argument("--tagset", choices=TAGSETS, help=text)
     text = "device that it runs on"
     options.add_choice(group, "--stanza-device", DEVICES, StanzaOptions.device, text)

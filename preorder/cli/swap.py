@@ -36,7 +36,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> None:
-    """Write the shuffled text of each percentage."""
+    """Write the text with swapped words of each percentage."""
     from preorder.analysis.swap import swaps
 
     if arguments.pos == STANZA:

@@ -70,12 +70,12 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     add_number("--limit", options.positive, DEFAULT_LIMIT, "use at most N sentences, drawn at random")
     text = "use no sentences of more than N tokens"
     add_number("--max-length", options.training_length, DEFAULT_MAX_LENGTH, text)
-    text = "hold out N of these sentences: not to learn from, but to measure each iteration. They choose "
-    text += "nothing: the model is that of the last iteration. The tau of 100 sentences has a standard error "
+    text = "measure each iteration on N of these sentences, from which nothing is learned. The model is that "
+    text += "of the last iteration, whatever they say. The tau of 100 sentences has a standard error "
     text += f"of about 0.014, that of 1,000 of 0.004. 0: learn from all (default: {DEFAULT_HELD_OUT}, but at "
     text += f"most {MAX_SHARE:.0%}%)"
     add_number("--held-out", options.natural, None, text)
-    text = "also train K models, each on all but one K-th of the lines, and order that K-th by it, for a "
+    text = "also train K models, each without one K-th of the lines, and order that part with it, for a "
     text += "translation model that learns with predicted orders; --threads of them at a time"
     add_number("--cross-fit", options.at_least_two, None, text, "K")
     options.add_files(parser, cross_fit_out="the lines so ordered, as token￨position")

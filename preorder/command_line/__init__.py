@@ -61,7 +61,7 @@ class Parser(argparse.ArgumentParser):
 
 
 def execute(parser: argparse.ArgumentParser, argv: Sequence[str] | None = None) -> int:
-    """Parse a command line and run its subcommand; return the exit status, as :func:`main` does."""
+    """Parse a command line and run its subcommand; return its exit status."""
     if isinstance(sys.stdout, io.TextIOWrapper):  # whatever the locale
         sys.stdout.reconfigure(encoding="utf-8")
     if COMPLETION in os.environ:

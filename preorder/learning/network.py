@@ -221,6 +221,17 @@ class NetworkLearner(ABC, Generic[Network, Result]):
             }
 
 
+def drop(states: torch.Tensor, tokens: int, share: float) -> torch.Tensor:
+    """Drop a share of the units of ``[token, batch, unit]``: with one token, the same of all in a sentence.
+
+    torch's own dropout takes five times as long to draw.
+    """
+    if not share:
+        return states
+    kept = torch.rand((tokens, *states.shape[1:]), device=states.device) >= share
+    return states * kept / (1 - share)
+
+
 def share_of_rate(done: float) -> float:
     """Return the share of the greatest rate, a line up and a cosine down, after a share of all steps."""
     falling = 0.5 + 0.5 * math.cos(math.pi * (done - WARM_UP) / (1 - WARM_UP))

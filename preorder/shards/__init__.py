@@ -166,7 +166,7 @@ def run_shards(shards: Sequence[Shard], work: Work, engine: Engine, is_done: Cal
 def in_threads(
     workers: int, work: Work, shards: Iterable[Shard], tick: Tick
 ) -> Iterator[tuple[Shard, Report]]:
-    """Run so many shards at once in this process: an engine, once it has ``workers``."""
+    """Run so many shards at once in this process; an engine, once ``workers`` are bound by ``partial``."""
     stopped = threading.Event()
 
     def tick_or_stop(lines: int) -> None:

@@ -115,10 +115,19 @@ def full_table(description, arrays):
     arrays["quad.values"] = np.zeros(0, np.uint8)
 
 
+def full_rest(description, arrays):
+    """Give each key bits beyond those that a key has."""
+    rest = arrays["token.rest"]
+    arrays["token.rest"] = np.full_like(rest, np.iinfo(rest.dtype).max)
+
+
 HOSTILE = [
     ("btg", put("state", value=[]), "model.json: no sound state: []"),
     ("btg", put("training", value=None), "model.json: no sound training: None"),
     ("btg", put("more", value=1), "model.json: unknown field 'more'"),
+    ("btg", put("format", value="something else"), "model.json: not an onmt-preorder model"),
+    ("btg", put("version", value=99), "model.json: a model of format version 99, not 4: train it again"),
+    ("btg", put("method", value="magic"), "model.json: unknown method 'magic'"),
     ("btg", put("method", value=["btg"]), "model.json: unknown method ['btg']"),
     ("btg", put("language", value="../../x"), "model.json: not the code of a language: '../../x'"),
     ("btg", put("checksums", "classes", value=1), "model.json: no sound checksums"),
@@ -127,12 +136,31 @@ HOSTILE = [
     ("btg", full_table, "quad has 256 keys in 256 slots"),
     ("btg", fill("quad.blocks", np.zeros(1 << 20, np.uint16)), "keys in 268435456 slots"),
     ("btg", fill("token.blocks", 1), "the keys of token"),
+    ("btg", fill("token.spread", 255), "the keys of token"),
+    ("btg", full_rest, "the rest of the keys of token"),
     ("btg", fill("token.levels", np.nan), "not all of token.levels are finite"),
     ("btg", fill("token.levels", 1e30), "the levels of token"),
     ("btg", fill("token.tags", 1, np.int64), "token.tags is int64"),
     ("btg", fill("shape", np.inf), "not all of shape are finite"),
     ("rvnn", put("state", "trees", value=[]), "not the trees of a model of nodes: []"),
+    ("rvnn", put("state", "trees", value="rings"), "not the trees of a model of nodes: 'rings'"),
+    (
+        "rvnn",
+        put("state", "binarisation", value="up"),
+        "a model of nodes: 'constituency', 'up'",
+    ),
+    ("rvnn", put("state", "category", value="yes"), "not the categories of a model of nodes: 'yes'"),
+    ("swap-lstm", put("state", "size", value=-1), "not a size of the model's network: size -1"),
+    ("swap-lstm", put("state", "size", value=13), "not the weights of the model's network"),
     ("neural-btg", put("state", "hidden", value=30_000), "hidden 30000"),
+    ("neural-btg", put("state", "hidden", value=17), "not the weights of the model's network"),
+    ("neural-btg", put("state", "hidden", value=0), "not a size of the model's network: hidden 0"),
+    ("neural-btg", put("state", "depth", value="1"), "not a size of the model's network: depth '1'"),
+    (
+        "neural-btg",
+        put("state", "vocabulary", value={"tags": []}),
+        "not the vocabulary of the model's network",
+    ),
     ("neural-btg", put("state", "depth", value=10**8), "not a size of the model's network: depth 100000000"),
     ("neural-btg", put("state", "perceptron", value=1), "not the ensemble partner of a neural BTG model"),
     ("neural-btg", fill("weight", 3e38), "the scores are not finite: the training has diverged, or"),

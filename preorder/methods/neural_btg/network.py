@@ -11,7 +11,7 @@ from __future__ import annotations
 from preorder.btg.grammar import LABELS
 from preorder.btg.scores import PARTS
 from preorder.learning.encode import WIDTHS
-from preorder.learning.network import torch
+from preorder.learning.network import drop, torch
 
 nn = torch.nn
 
@@ -42,11 +42,11 @@ class Scorer(nn.Module):
         """
         dropout = self.dropout if self.training else 0.0
         embedded = torch.cat([e(rows.T) for e, rows in zip(self.embeddings, tokens, strict=True)], 2)
-        states, _ = self.encoder(_drop(embedded, 1, dropout / 2))  # Gal and Ghahramani 2016
+        states, _ = self.encoder(drop(embedded, 1, dropout / 2))  # Gal and Ghahramani 2016
         forward, backward = states.chunk(2, 2)
         forward = nn.functional.pad(forward, (0, 0, 0, 0, 1, 0))
         backward = nn.functional.pad(backward, (0, 0, 0, 0, 0, 1))
-        boundaries = _drop(torch.cat((forward, backward), 2), len(forward), dropout)
+        boundaries = drop(torch.cat((forward, backward), 2), len(forward), dropout)
         begins, ends = self.begin(boundaries), self.end(boundaries)  # [boundary, batch, PARTS * PAIR]
         size, batch, _ = begins.shape
         p, q = torch.triu_indices(size, size, 1, device=begins.device)
@@ -54,14 +54,3 @@ class Scorer(nn.Module):
         scores = pairs.relu_() @ torch.block_diag(*self.weight)
         parts = scores.new_zeros((size, size, batch, PARTS * LABELS)).index_put((p, q), scores)
         return parts.unflatten(3, (PARTS, LABELS)).permute(2, 3, 4, 0, 1)
-
-
-def _drop(states: torch.Tensor, tokens: int, share: float) -> torch.Tensor:
-    """Drop a share of the units of ``[token, batch, unit]``: with one token, the same of all in a sentence.
-
-    torch's own dropout takes five times as long to draw.
-    """
-    if not share:
-        return states
-    kept = torch.rand((tokens, *states.shape[1:]), device=states.device) >= share
-    return states * kept / (1 - share)

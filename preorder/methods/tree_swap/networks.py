@@ -16,7 +16,7 @@ import numpy as np
 from preorder.data import Sentence
 from preorder.errors import NotFiniteError
 from preorder.learning.encode import UNKNOWN, WIDTHS, Vocabulary
-from preorder.learning.network import device, equally_long, torch, torch_threads
+from preorder.learning.network import device, drop, equally_long, torch, torch_threads
 from preorder.methods.tree_swap.trees import ROOT, Forest, Relations, find_relations
 
 nn = torch.nn
@@ -212,9 +212,10 @@ class Contextual(nn.Module):
         parts = [e(rows.T) for e, rows in zip(self.embeddings, minibatch.tokens, strict=True)]
         embedded = torch.cat(parts, 2)  # [n, sentences, width]
         border = self.border.expand(1, embedded.shape[1], -1)
-        states, _ = self.encoder(torch.cat((border, self._dropped(embedded), border)))
+        dropout = self.dropout if self.training else 0.0
+        states, _ = self.encoder(torch.cat((border, drop(embedded, 1, dropout), border)))
         forward, backward = states.chunk(2, 2)
-        boundaries = self._dropped(torch.cat((forward[:-1], backward[1:]), 2))
+        boundaries = drop(torch.cat((forward[:-1], backward[1:]), 2), 1, dropout)
         begins, splits, ends = self.places(boundaries).chunk(3, 2)
         (begin, split, end), sentences = minibatch.spans.unbind(1), minibatch.sentences
         hidden = begins[begin, sentences] + splits[split, sentences] + ends[end, sentences]
@@ -223,10 +224,3 @@ class Contextual(nn.Module):
         hidden = nn.functional.dropout(hidden.relu(), self.dropout, self.training)
         straight, inverted = self.output(hidden).unbind(1)
         return inverted - straight
-
-    def _dropped(self, vectors: torch.Tensor) -> torch.Tensor:
-        """Drop the same units at all tokens or boundaries of a sentence (Gal and Ghahramani 2016)."""
-        if not self.training or not self.dropout:
-            return vectors
-        kept = torch.rand_like(vectors[:1]) >= self.dropout
-        return vectors * kept / (1 - self.dropout)

@@ -1,6 +1,5 @@
 """What model directories hold beside a method's state, and which are refused."""
 
-import json
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -36,21 +35,6 @@ def test_the_word_classes_are_those_of_the_model_if_it_has_any():
     assert model.annotate(Sentence(("a",), classes=("9",))).classes == ("1",)
     given = Model(SimpleNamespace(layers={"classes"})).annotate(Sentence(("a",), classes=("9",)))
     assert given.classes == ("9",)
-
-
-@pytest.mark.parametrize(
-    ("values", "reason"),
-    [
-        ({"format": "something else"}, "model.json: not an onmt-preorder model"),
-        ({"version": 99}, "model.json: a model of format version 99, not 4: train it again"),
-        ({"method": "magic"}, "model.json: unknown method 'magic'"),
-    ],
-)
-def test_not_our_model(directory, values, reason):
-    path = directory / "model.json"
-    path.write_text(json.dumps(json.loads(path.read_text()) | values))
-    with pytest.raises(DataError, match=reason):
-        load_model(str(directory))
 
 
 def test_missing_files(directory):

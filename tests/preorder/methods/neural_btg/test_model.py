@@ -102,23 +102,6 @@ def test_what_is_learned_in_bfloat16():
     assert [p.positions for p in model.order(SENTENCES)] == POSITIONS
 
 
-@pytest.mark.parametrize(
-    ("change", "reason"),
-    [
-        ({"vocabulary": None}, "not the vocabulary of the model's network"),
-        ({"vocabulary": {"tags": []}}, "not the vocabulary of the model's network"),
-        ({"vocabulary": {"words": [], "smell": []}}, "not the vocabulary of the model's network"),
-        ({"hidden": 0}, "not a size of the model's network: hidden 0"),
-        ({"depth": "1"}, "not a size of the model's network: depth '1'"),
-        ({"hidden": 17}, "not the weights of the model's network"),
-    ],
-)
-def test_state_of_something_else(model, change, reason):
-    values, arrays = model.state()
-    with pytest.raises(DataError, match=reason):
-        NeuralBTGPreorderer.from_state({**values, **change}, arrays)
-
-
 def test_without_torch(monkeypatch):
     for name in [
         name

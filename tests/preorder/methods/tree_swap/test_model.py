@@ -11,7 +11,7 @@ torch = pytest.importorskip("torch")
 
 from preorder.data import NO_LINES, Bitext, Sentence  # noqa: E402
 from preorder.data.trees import ConstituencyTree, DependencyTree  # noqa: E402
-from preorder.errors import DataError, UsageError  # noqa: E402
+from preorder.errors import UsageError  # noqa: E402
 from preorder.methods.registry import all_options, method_class  # noqa: E402
 from preorder.methods.tree_swap.model import weights_in_loss  # noqa: E402
 from preorder.syntax.read import parse_bracketing  # noqa: E402
@@ -135,20 +135,3 @@ def test_weights_of_nodes():
     counts = np.array([[3, 1, 0], [1, 3, 0], [0, 4, 0], [2, 2, 0], [0, 0, 1], [0, 0, 0]])
     assert weights_in_loss(counts, "nodes").tolist() == [1, 1, 1, 1, 1, 0]
     assert weights_in_loss(counts, "pairs").tolist() == [2, 2, 4, 0, 0, 0]
-
-
-@pytest.mark.parametrize(
-    ("values", "reason"),
-    [
-        ({"trees": "rings"}, "not the trees of a model of nodes: 'rings'"),
-        ({"binarisation": "up"}, "not the trees of a model of nodes: 'constituency', 'up'"),
-        ({"category": "yes"}, "not the categories of a model of nodes: 'yes'"),
-        ({"size": -1}, "not a size of the model's network: size -1"),
-        ({"categories": 3}, "not the categories of a model of nodes: True, 3"),
-        ({"size": 13}, "not the weights of the model's network"),
-    ],
-)
-def test_not_a_state(model, values, reason):
-    state, arrays = model.state()
-    with pytest.raises(DataError, match=reason):
-        type(model).from_state(state | values, arrays)
