@@ -78,5 +78,9 @@ def check_training(opt: Namespace) -> None:
     for name, (what, is_met) in _NEEDS.items():
         if getattr(opt, name) != defaults()[name] and not is_met(opt):
             raise UsageError(f"{name} has no effect without {what}")
+    if opt.decoder_type == phrases.DECODER:
+        opt.early_stopping_criteria = opt.early_stopping_criteria or ["ppl"]
+        if "accuracy" in opt.early_stopping_criteria:
+            raise UsageError(f"early_stopping_criteria: {phrases.DECODER} knows no accuracy, take ppl")
     if opt.preorder_stanza_dir and not opt.preorder_model:
         raise UsageError("preorder_stanza_dir has no effect without preorder_model")

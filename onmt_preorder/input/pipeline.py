@@ -11,7 +11,7 @@ PREORDER_TRANSFORM = "preorder"
 POSITIONS_TRANSFORM = "preorder_positions"
 DETOKENIZE_TRANSFORM = "preorder_detokenize"
 SOURCE_NAME = "<source>"  # what messages call a source that is not a file
-NEEDS_POSITIONS = "preorder_model is for models that read positions: encoder_type: preorder_transformer"
+NEEDS_POSITIONS = "preorder_model is for models that read positions: preorder_transformer, bidirectional_gru"
 
 # Those that split words, at translation as they did in training.
 SPLITTING_TRANSFORMS = ("sentencepiece", "bpe", "onmt_tokenize")

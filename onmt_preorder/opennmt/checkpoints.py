@@ -132,13 +132,16 @@ def _check_weights(weights: dict[str, Any], path: str) -> None:
 
 @adapts("onmt.bin.average_models", "average_models")
 def _average(original: Any, model_files: Sequence[str], *args: Any, **kwargs: Any) -> Any:
-    models = list(map(_read_plainly, model_files))
+    """Average here: OpenNMT-py averages into the first model's weights, of which tied ones share memory."""
+    first, models = model_files[0], list(map(_read_plainly, model_files))
     for path, model in zip(model_files, models, strict=True):
-        if _form(model, path) != _form(models[0], model_files[0]):
-            raise UsageError(
-                f"{model_files[0]} and {path} are of different models: their words or weights differ"
-            )
-    return original(model_files, *args, **kwargs)
+        if _form(model, path) != _form(models[0], first):
+            raise UsageError(f"{first} and {path} are of different models: their words or weights differ")
+    average = original(model_files[:1], *args, **kwargs)
+    for part in ("model", "generator"):
+        for name, tensor in average[part].items():
+            average[part][name] = torch.stack([model[part][name].to(tensor) for model in models]).mean(0)
+    return average
 
 
 def _form(checkpoint: Any, path: str) -> list[Any]:
@@ -286,6 +289,9 @@ def _train(original: Any, self: Any, *args: Any, **kwargs: Any) -> Any:
     saver = self.model_saver
     if saver is None or not options.is_ours(saver.model_opt):
         return original(self, *args, **kwargs)
+    for start, *rates in zip(self.dropout_steps, self.dropout, self.attention_dropout, strict=False):
+        if 0 < start < self.optim.training_step:  # else OpenNMT-py changes them when it comes by
+            self.model.update_dropout(*rates)
     try:
         with interruptible():
             result = original(self, *args, **kwargs)

@@ -40,7 +40,7 @@ from onmt_preorder.option_helpers import option_group
 from onmt_preorder.papers.distortion.options import DECODER as RECURRENT
 from onmt_preorder.papers.npmt import options as phrases
 from onmt_preorder.transformer.options import DECODER as TRANSFORMER
-from onmt_preorder.transformer.options import ENCODER
+from onmt_preorder.transformer.options import READERS
 from preorder.errors import DataError, UsageError
 
 _CORPUS_KEYS = {"path_src", "path_tgt", "path_txt", "path_align", "transforms", "weight"}
@@ -198,7 +198,7 @@ def _check_gpus(needed: int) -> None:
 def _imply_positions(opt: Namespace) -> None:
     """Expect a position of each word where lines are preordered on the fly, whatever the files hold."""
     if getattr(opt, "preorder_model", ""):
-        if opt.encoder_type != ENCODER:
+        if opt.encoder_type not in READERS:
             raise UsageError(NEEDS_POSITIONS)
         opt.n_src_feats = 1
 
@@ -266,8 +266,9 @@ def _check_corpora(text: str) -> None:
                 raise UsageError(f"data: {name}: {_unknown(key, known)}")
             if key.startswith("path_") and not isinstance(value, str):
                 raise UsageError(f"data: {name}: {key} is no file name: {value!r}")
-        if "path_src" not in corpus:
-            raise UsageError(f"data: {name}: there is no path_src")
+        for key in ("path_src", "path_tgt"):
+            if key not in corpus:
+                raise UsageError(f"data: {name}: there is no {key}")
         weight = corpus.get("weight", 1)
         if type(weight) is not int or weight < 1:
             raise UsageError(f"data: {name}: weight is no whole number from 1: {weight!r}")

@@ -59,7 +59,7 @@ def _build_optimizer(original: Any, model: Any, opt: Namespace) -> Any:
     if opt.optim == "adam" and is_ours(opt):
         for group in optimizer.param_groups:
             group["fused"] = True  # one pass over all numbers of a parameter, where there were ten
-    if opt.optim == "adadelta":
+    if opt.optim == "adadelta" and hasattr(opt, "adadelta_rho"):  # not in other programs' checkpoints
         for group in optimizer.param_groups:
             group |= {"rho": opt.adadelta_rho, "eps": opt.adadelta_eps}
     return optimizer
@@ -100,13 +100,15 @@ def _from_opts(original: Any, cls: type, opt: Namespace, model: Any, *args: Any,
 
 
 @adapts("onmt.utils.loss:LossCompute", "forward")
-def _forward(original: Any, self: Any, batch: Any, output: Any, *args: Any, **kwargs: Any) -> Any:
+def _forward(original: Any, self: Any, batch: Any, output: Any, attns: Any, *args: Any, **named: Any) -> Any:
+    if attns.get("align") is not None:  # of the source's words alone: an encoder may add its end
+        attns["align"] = attns["align"][..., : batch["src"].size(1)]
     if self.translation_loss is not None:
         loss, statistics = self.translation_loss(self.generator, self.vocab, batch, output)
     elif self.precision is not None and output.device.type == "cpu":
         loss, statistics = _in_blocks(self, batch, output)
     else:
-        loss, statistics = original(self, batch, output, *args, **kwargs)
+        loss, statistics = original(self, batch, output, attns, *args, **named)
     for part in self.parts:
         addition = part.additional_loss()
         if addition is not None:

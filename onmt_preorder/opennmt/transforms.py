@@ -29,7 +29,7 @@ from onmt_preorder.input.positions import NO_POSITION, positions_of_pieces
 from onmt_preorder.input.raw_text import make_detokenizer
 from onmt_preorder.opennmt.alignments import put_on_pieces
 from onmt_preorder.opennmt.wrapping import adapts
-from onmt_preorder.transformer.options import ENCODER
+from onmt_preorder.transformer.options import ENCODER, READERS
 from preorder.data.formats import unescape_token
 from preorder.errors import UsageError
 
@@ -54,7 +54,7 @@ class PreorderTransform(Transform):
     @classmethod
     def _validate_options(cls, opts: Namespace) -> None:
         """Refuse by a ``UsageError`` a model that reads no positions."""
-        if getattr(opts, "encoder_type", ENCODER) != ENCODER:  # onmt_translate asks the checkpoint, later
+        if getattr(opts, "encoder_type", ENCODER) not in READERS:  # onmt_translate asks the checkpoint, later
             raise UsageError(NEEDS_POSITIONS)
 
     def batch_apply(self, batch: Sequence[tuple], **_: Any) -> list[tuple[Example, Any, str]]:

@@ -28,7 +28,7 @@ _UNSUPPORTED_ENCODER = (
     "multiquery num_kv parallel_residual relative_positions_buckets lora_layers lora_embedding quant_layers "
     "model_task copy_attn parallel_mode"
 )
-_UNSUPPORTED_DECODER = "parallel_residual shared_layer_norm num_experts model_task parallel_mode"
+_UNSUPPORTED_DECODER = "parallel_residual shared_layer_norm num_experts model_task copy_attn parallel_mode"
 
 _RELATIVE = f"preorder_encoding: [{RELATIVE}]", lambda opt: RELATIVE in opt.preorder_encoding
 _OURS = f"encoder_type: {ENCODER}", lambda opt: opt.encoder_type == ENCODER or not opt.source_max_relative
@@ -129,6 +129,8 @@ def _check_encoder(opt: Namespace) -> None:
     if opt.encoder_type != ENCODER:
         return
     refuse(opt, _UNSUPPORTED_ENCODER, f"encoder_type: {ENCODER}")
+    if opt.decoder_type in ("rnn", "ifrnn", "cnn"):
+        raise UsageError(f"encoder_type: {ENCODER} does not work with decoder_type: {opt.decoder_type}")
     if opt.enc_hid_size % opt.heads:
         raise UsageError(f"hidden_size {opt.enc_hid_size} is not a multiple of heads {opt.heads}")
     if opt.enc_hid_size != opt.src_word_vec_size:

@@ -237,10 +237,7 @@ def best_order(matches: np.ndarray) -> np.ndarray:
 
 
 def best_btg_order(matches: np.ndarray) -> np.ndarray:
-    """Return the indices in the order of a BTG tree with most pairs of partners in the right order.
-
-    As they are, where more than ``LONGEST`` words have partners.
-    """
+    """Return the indices by the BTG tree with most pairs in order; of over ``LONGEST`` words as they are."""
     ranks = _ranks(matches)
     heads = np.flatnonzero((matches >= 0) | (np.arange(len(matches)) == 0))
     if not 2 <= len(heads) <= LONGEST:

@@ -1,8 +1,7 @@
 """Orders that swap some words of a sentence (Chen et al. 2019, section 6.5).
 
-Of n words, the whole number nearest to p n / 100 are drawn at random and moved in a random cycle, so that
-each gets another position; all others stay. One word alone cannot be swapped: a share of at least one word
-swaps two, a smaller one none. A larger percentage swaps the words that a smaller one swaps, and more.
+Of n words, the whole number nearest to p n / 100 are drawn at random and moved in a random cycle. One word
+alone cannot be swapped: a share of at least one word swaps two, a smaller one none.
 """
 
 from __future__ import annotations

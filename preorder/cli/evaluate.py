@@ -61,6 +61,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> None:
     """Print the scores of an order, or of an alignment."""
     if arguments.gold is None:
+        options.refuse(arguments, ("gold_first_index",), "without --gold")
         _evaluate_orders(arguments)
     else:
         options.refuse(arguments, ("unaligned", "statistic"), "with --gold")

@@ -119,12 +119,11 @@ def _train(arguments: argparse.Namespace, checkpoints: Checkpoints) -> None:
     if arguments.lowercase:
         bitext = replace(bitext, sentences=[sentence.lowercased().interned() for sentence in spelled])
     classes = initial and initial.classes
-    if bitext.sentences[0].classes is None:
-        if initial is None:
-            wanted = str(DEFAULT_CLASSES) if arguments.classes is None else arguments.classes
-            classes = source.read_or_learn_classes(wanted, bitext.sentences, arguments.seed)
-        if classes is not None:
-            bitext = replace(bitext, sentences=list(map(classes.add_to, bitext.sentences)))
+    if initial is None and bitext.sentences[0].classes is None:
+        wanted = str(DEFAULT_CLASSES) if arguments.classes is None else arguments.classes
+        classes = source.read_or_learn_classes(wanted, bitext.sentences, arguments.seed)
+    if classes is not None:
+        bitext = replace(bitext, sentences=list(map(classes.add_to, bitext.sentences)))
     if plan is None:
         method, why = choose_method(bitext.sentences, arguments.trees is not None)
         more = "tags (--pos) and hand-aligned sentences (preorder align --hand-align) would bring more"

@@ -33,12 +33,19 @@ _HERE = -100  # AT_FDCWD: relative paths begin at the current directory
 
 
 def is_special(path: str) -> bool:
-    """Say whether a path names what can only be written straight: a device, a pipe, a socket."""
+    """Say whether a path names what can only be written straight: a device, a pipe, an open file."""
     try:
         mode = os.stat(path).st_mode
     except (OSError, ValueError):  # a ValueError: there is a NUL in the path
         return False
-    return not stat.S_ISREG(mode) and not stat.S_ISDIR(mode)
+    return descriptor(path) is not None or not (stat.S_ISREG(mode) or stat.S_ISDIR(mode))
+
+
+def descriptor(path: str) -> int | None:
+    """Return the number of the open file that a path stands for, as ``/dev/stdout`` does."""
+    folder, _, number = path.rpartition("/")
+    is_number = folder in ("/dev/fd", "/proc/self/fd") and number.isdecimal()
+    return int(number) if is_number else {"/dev/stdout": 1, "/dev/stderr": 2}.get(path)
 
 
 def atomic_file(path: str) -> contextlib.AbstractContextManager[Path]:

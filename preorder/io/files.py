@@ -10,6 +10,7 @@ from __future__ import annotations
 import contextlib
 import io
 import json
+import os
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import chain, islice, zip_longest
@@ -18,7 +19,7 @@ from typing import Any, BinaryIO, NamedTuple, TextIO, TypeVar
 
 from preorder.errors import DataError, errors_in
 from preorder.io import storage
-from preorder.io.atomic import FULL, atomic_file, is_special, reported
+from preorder.io.atomic import FULL, atomic_file, descriptor, is_special, reported
 from preorder.io.storage import CODECS, compressed, open_bytes, split_suffix
 
 T = TypeVar("T")
@@ -232,7 +233,8 @@ def writer(path: str) -> Iterator[TextIO]:
     place = contextlib.nullcontext(Path(path)) if is_special(path) else atomic_file(path)
     with place as opened, reported(path, FULL):
         with reported(path):
-            binary = opened.open("wb")
+            number = descriptor(path)  # opened by its path, it would be emptied
+            binary = opened.open("wb") if number is None else os.fdopen(os.dup(number), "wb")
         with (
             binary,
             compressed(binary, path) as stream,

@@ -81,7 +81,7 @@ class Model:
             word = next((word for word in words if word != word.lower()), None)
             if word is not None:
                 self._has_warned.append(True)
-                what = f"{shown(word)} is unknown to it (--lowercase)"
+                what = f"{shown(word)} is unknown to it: lowercase it (--lowercase)"
                 LOGGER.warning(f"the model was trained on lowercased text: {what}")
 
     def annotate(self, sentence: Sentence) -> Sentence:

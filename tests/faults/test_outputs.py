@@ -39,6 +39,16 @@ def test_a_device_and_process_substitution():
     os.close(reading)
 
 
+def test_an_open_file_goes_on_where_it_is(tmp_path):
+    """As a shell's ``>>`` or ``{ …; }`` gives it; /dev/stdout is such a path, too."""
+    with (tmp_path / "all").open("w") as stream:
+        stream.write("before\n")
+        stream.flush()
+        files.write_lines(f"/dev/fd/{stream.fileno()}", ["a", "b"])
+        stream.write("after\n")
+    assert (tmp_path / "all").read_text() == "before\na\nb\nafter\n"
+
+
 def test_links_are_followed(tmp_path):
     (tmp_path / "folder").mkdir()
     (tmp_path / "folder" / "file").write_text("before\n")

@@ -19,6 +19,7 @@ from traceback import walk_tb
 from types import FrameType, TracebackType
 from typing import Any, NoReturn
 
+from onmt_preorder.input.positions import MAX_POSITIONS
 from onmt_preorder.opennmt.wrapping import adapts
 from preorder.command_line import visible
 from preorder.errors import DataError, MissingExtraError, PreorderError, UsageError
@@ -130,7 +131,9 @@ def _explain(error: BaseException, frames: Sequence[FrameType]) -> str | None:
         return "interrupted"
     if isinstance(error, OSError) and not isinstance(error, BrokenPipeError):
         return f"{error.filename}: {error.strerror}" if error.filename else _last_line(error)
-    if isinstance(error, AssertionError | ValueError) and error.args:
-        checks = "onmt.utils.parse"  # of options
-        return " ".join(str(error).split()) if frames[-1].f_globals.get("__name__") == checks else None
+    if type(error).__name__ == "SequenceTooLongError":
+        return f"a line has more tokens than the model has positions, {MAX_POSITIONS}"
+    is_check = frames[-1].f_globals.get("__name__") == "onmt.utils.parse"  # of options
+    if isinstance(error, AssertionError | ValueError) and error.args and is_check:
+        return " ".join(str(error).split())
     return None

@@ -25,10 +25,10 @@ _WIDEST = 2**20  # of a layer, heads or the like
 BOUNDS: dict[str, tuple[float, float]] = {
     name: bounds
     for bounds, names in {
-        (0, MOST): "train_steps save_checkpoint_steps accum_steps dropout_steps warmup_steps swan_choices",
+        (0, MOST): "train_steps save_checkpoint_steps accum_steps dropout_steps swan_choices",
         (1, MOST): (
             "batch_size valid_batch_size bucket_size valid_steps report_every accum_count decay_steps "
-            "src_vocab_size tgt_vocab_size max_length swan_logits"
+            "warmup_steps src_vocab_size tgt_vocab_size max_length swan_logits"
         ),
         (-1, 2**63 - 1): "seed",
         (0, 1024): "num_workers num_threads",

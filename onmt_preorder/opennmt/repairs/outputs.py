@@ -63,8 +63,8 @@ def _save_weights(original: Any, tensors: Any, filename: Any, *args: Any, **kwar
     if _both.get() is None:
         original(tensors, filename, *args, **kwargs)
         return
-    with _whole(str(filename)) as temporary:
-        original(tensors, temporary, *args, **kwargs)
+    with _whole(str(filename)) as temporary:  # of copies, as tied weights share memory
+        original({name: tensor.clone() for name, tensor in tensors.items()}, temporary, *args, **kwargs)
 
 
 @adapts("onmt.models.model_saver:ModelSaver", "_st_save")

@@ -49,7 +49,7 @@ class Positions:
 
     def stacked_with(self, others: Sequence[Positions], b: int) -> Tensor:
         """Return these and other positions of the batch as one ``(parts, b, n)`` int32 tensor."""
-        key = tuple(map(id, others))
+        key = b, *map(id, others)
         if key not in self._stacks:
             every = [positions.tensor.expand(b, -1) for positions in (self, *others)]
             self._stacks[key] = tuple(others), torch.stack(every).int()

@@ -10,6 +10,7 @@ from onmt.bin.train import _get_parser as training_parser
 from onmt.utils.parse import ArgumentParser
 
 from onmt_preorder.opennmt.transforms import PreorderTransform
+from onmt_preorder.options import check_training
 from preorder.errors import DataError, UsageError
 from tests.support.distortion_models import DISTORTION
 from tests.support.opennmt import TINY, make_opt
@@ -67,6 +68,7 @@ relative | encoder_type: preorder_transfomer | did you mean 'preorder_transforme
 relative | num_kv: 2 | ^num_kv does not work with encoder_type: preorder_transformer$
 relative | multiquery: true | ^multiquery does not work
 relative | copy_attn: true | ^copy_attn does not work
+relative | decoder_type: rnn | ^encoder_type: preorder_transformer does not work with decoder_type: rnn$
 relative | parallel_mode: tensor_parallel | ^parallel_mode does not work
 relative | heads: 5 | ^hidden_size 64 is not a multiple of heads 5$
 relative | word_vec_size: 32 | ^hidden_size 64 is not word_vec_size 32$
@@ -77,6 +79,7 @@ relative | bfloat16: true, model_dtype: fp16 | ^bfloat16 needs model_dtype: fp32
 plain | lambda_align: 1.0, alignment_layer: -4 | ^alignment_layer -4: the decoder has 1 layers, the last is -1
 plain | target_max_relative: 2, decoder_type: transformer | ^target_max_relative needs decoder_type
 plain | target_max_relative: 2, max_relative_positions: 3, position_encoding: false | ^max_relative_pos
+plain | copy_attn: true, encoder_type: transformer | ^copy_attn does not work with decoder_type
 plain | num_experts: 2 | ^num_experts does not work with decoder_type
 plain | self_attn_type: average | ^self_attn_type: average does not work
 plain | norm_placement: post, decoder_type: transformer | post needs decoder_type
@@ -114,10 +117,11 @@ def test_options_that_cannot_be(family, changes, message):
         make_opt(**{**FAMILIES[family], **yaml.safe_load(f"{{{changes}}}")})
 
 
-def validated(tmp_path, corpus=None, vocabulary=None, **changes):
+def validated(tmp_path, corpus=None, vocabulary=None, valid=None, **changes):
     """Return options whose data, one file for everything, have been checked."""
     paths = dict.fromkeys(("path_src", "path_tgt", "path_align"), write(tmp_path / "x", "a"))
-    opt = make_opt(data=yaml.safe_dump({"train": {**paths, **(corpus or {})}}), **changes)
+    corpora = {"train": {**paths, **(corpus or {})}} | ({"valid": valid} if valid else {})
+    opt = make_opt(data=yaml.safe_dump(corpora), **changes)
     vars(opt).update(vocabulary or {})  # options of onmt_build_vocab alone
     ArgumentParser._validate_data(opt)
     return opt
@@ -145,6 +149,19 @@ def test_misspelt_keys_of_a_corpus(tmp_path):
         validated(tmp_path, {"wieght": 1})
 
 
+def test_a_corpus_without_a_target(tmp_path):
+    with pytest.raises(UsageError, match="data: valid: there is no path_tgt"):
+        validated(tmp_path, valid={"path_src": str(tmp_path / "x")})
+
+
+def test_swan_has_no_accuracy_to_stop_by():
+    opt = make_opt(**SWAN)
+    check_training(opt)
+    assert opt.early_stopping_criteria == ["ppl"]
+    with pytest.raises(UsageError, match="early_stopping_criteria: swan knows no accuracy, take ppl"):
+        check_training(make_opt(**SWAN, early_stopping_criteria=["ppl", "accuracy"]))
+
+
 def test_positions_are_implied(tmp_path, preorderer):
     changes = {"preorder_model": str(preorderer), "n_src_feats": 0, "src_feats_defaults": None}
     opt = validated(tmp_path, {"transforms": ["filtertoolong"]}, **changes)
@@ -167,6 +184,8 @@ def test_a_missing_model_directory(tmp_path):
 def test_other_encoders_cannot_use_it(tmp_path):
     with pytest.raises(UsageError, match="preorder_model is for models that read positions"):
         make_opt(**OPENNMT, preorder_model="dir")
+    recurrent = {**DISTORTION, "preorder_encoding": ["recurrent"], "preorder_model": "dir"}
+    assert make_opt(**recurrent).n_src_feats == 1  # a GRU reads positions, too
     opt = make_opt(**OPENNMT, transforms=["preorder"])
     with pytest.raises(UsageError, match="preorder_model is for models that read positions"):
         PreorderTransform._validate_options(opt)

@@ -10,13 +10,15 @@ import re
 
 import pytest
 import torch
+from onmt.models import NMTModel
+from onmt.scorers.bleu import BleuScorer
 
 from onmt_preorder.papers.npmt.layers import LocalReordering
 from preorder.data.formats import parse_alignment
 from preorder_recipes import gates, jumps, phrases, similarity
 from preorder_recipes.trained import load_line
 from tests.support.distortion_models import DISTORTION
-from tests.support.opennmt import TINY, call, train, write_training_task
+from tests.support.opennmt import TINY, call, outcome, train, write_training_task
 from tests.support.texts import write
 from tests.support.transformers import SWAN
 
@@ -287,3 +289,57 @@ def test_a_language_model_says_which_of_the_words(folder, trained):
     [told] = translate(folder, ["w1 w2"], "phrases.pt", *search, *model)
     assert rare
     assert not rare & set(told.split())
+
+
+# --- options of OpenNMT-py ---
+
+FEW = {"train_steps": 4, "valid_steps": 2, "save_checkpoint_steps": 2, "keep_checkpoint": -1}
+
+
+def test_tied_weights_are_saved_and_averaged_and_blank_dev_lines_scored(folder, monkeypatch):
+    write(folder / "blank.src", "", *lines_of(folder / "valid.src"))
+    write(folder / "blank.tgt", "", *lines_of(folder / "valid.tgt"))
+    seen = []
+    monkeypatch.setattr(BleuScorer, "compute_score", lambda _, *texts: seen.append(texts) or 1.0)
+    tied = TINY | FEW | {"share_decoder_embeddings": True, "save_model": "tied"}
+    data = {"train": TINY["data"]["train"], "valid": {"path_src": "blank.src", "path_tgt": "blank.tgt"}}
+    train(folder, **tied | {"data": data, "valid_metrics": ["BLEU"]})
+    assert len(seen) == 2
+    for translations, references in seen:
+        assert len(translations) == 21
+        assert references == lines_of(folder / "blank.tgt")
+    paths = [f"tied_step_{step}.pt" for step in (2, 4)]
+    call(folder, "onmt_average_models", "-models", *paths, "-output", "tied.pt")
+    one, other, mean = (torch.load(folder / path, weights_only=False) for path in (*paths, "tied.pt"))
+    for part in ("model", "generator"):
+        for name, tensor in mean[part].items():
+            torch.testing.assert_close(tensor, (one[part][name] + other[part][name]) / 2)
+    train(folder, **tied | {"save_format": "safetensors", "save_model": "tied_safe"})
+    assert translate(folder, ["w1￨0 w2￨1"], "tied_safe_step_4.pt", "-max_length", 4)
+
+
+def test_guided_alignment_of_a_source_with_its_end(folder):
+    for part in ("train", "valid"):
+        lengths = (len(line.split()) for line in lines_of(folder / f"{part}.plain"))
+        write(folder / f"{part}.align", *(" ".join(f"{i}-{i}" for i in range(n)) for n in lengths))
+    data = {name: {**paths, "path_align": f"{name}.align"} for name, paths in PLAIN.items()}
+    guided = RECURRENT | FEW | {"data": data, "lambda_align": 1.0, "alignment_layer": -1}
+    assert perplexities(train_aloud(folder, "guided", **guided, early_stopping=0))
+
+
+def test_a_training_that_goes_on_has_the_dropout_of_its_step(folder, monkeypatch):
+    rates = {"dropout": [0.1, 0.4], "attention_dropout": [0.1, 0.3], "dropout_steps": [0, 1]}
+    train(folder, **TINY | FEW | rates | {"save_model": "dropped"})
+    changed = []
+    monkeypatch.setattr(NMTModel, "update_dropout", lambda _, *given: changed.append(given))
+    train(folder, **TINY | FEW | rates | {"train_from": "dropped_step_2.pt", "save_model": "again"})
+    assert changed == [(0.4, 0.3)]
+
+
+def test_a_line_that_is_longer_than_the_positions_that_a_model_has(folder, trained, capsys):
+    trained("preorder")
+    write(folder / "long.src", " ".join(["w1"] * 5001))
+    files = ("-src", "long.src", "-output", "long.out")
+    status, lines = outcome(capsys, folder, "onmt_translate", "-model", "preorder.pt", *files)
+    assert status == 2
+    assert lines[-1] == "a line has more tokens than the model has positions, 5000"

@@ -112,6 +112,7 @@ evaluate --align unsorted --order one.order | no order can be evaluated: none of
 evaluate --align link | one of the arguments --order --positions --gold is required
 evaluate --align link --order a --gold b | not allowed with
 evaluate --align link --gold link --unaligned keep | --unaligned has no effect with --gold
+evaluate --align link --order link --gold-first-index 1 | --gold-first-index has no effect without --gold
 evaluate --align none --gold none | none: the file is empty
 evaluate --align link --gold links | link:2: the file ends after 1 lines
 evaluate --align possible --gold links | possible:2: possible links (i?j) in an alignment to be judged

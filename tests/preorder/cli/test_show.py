@@ -65,6 +65,10 @@ def test_model(run, tmp_path):
     options = "--model en-ja-demo --src src"
     shown = json.loads(run(f"show {options} --json").out)
     assert run(f"apply {options} --format tree").out.splitlines()[0] == shown["tree"]
+    write(tmp_path / "loud", "I LIKE the pen")
+    loud = run("show --model en-ja-demo --src loud --lowercase --json")
+    assert loud.err == ""
+    assert json.loads(loud.out)["preordered"] == ["I", "the", "pen", "LIKE"]
     found = json.loads(run(f"show {options} --json --tgt src --align links --gain 2").out)
     assert lines_of(found) == [1, 2]  # of equal gains the first
     assert found["chosen"] == "the 2 of 4 sentences whose tau_nakagawa rises most"

@@ -84,7 +84,7 @@ def test_learns_the_order(run, folder, case):
         assert said.endswith("the model needs POS tags (--pos), and none are given\n")
 
 
-LOWERCASED = "the model was trained on lowercased text: {!r} is unknown to it (--lowercase)\n"
+LOWERCASED = "the model was trained on lowercased text: {!r} is unknown to it: lowercase it (--lowercase)\n"
 
 
 @pytest.mark.parametrize("more", ["", "--n-best 2"])

@@ -12,6 +12,7 @@ from preorder.annotate.stanza import StanzaOptions
 from preorder.cli import main
 from preorder.errors import UsageError
 from preorder.methods.model_directory import load_model, save_model
+from preorder.methods.perceptron.model import BTGPreorderer
 from tests.support.texts import rows, write
 from tests.support.verb_last import POSITIONS, SENTENCES
 
@@ -77,6 +78,20 @@ def test_parts_begin_from_the_model_too(folder, tmp_path):
     assert main(command(folder, "neural-btg", "neural-btg", tmp_path / "n", "--keep-folds", *out)) == 0
     training = json.loads((tmp_path / "n/model.json").read_text())["training"]
     assert (training["folds"], training["init"]["training"]["sentences"]) == (2, len(SOURCES))
+
+
+def test_parts_are_ordered_by_the_model_s_word_classes_too(folder, tmp_path, monkeypatch):
+    """Whatever classes --annot has: those of the model are used, as they will be by apply."""
+    ordered, order = [], BTGPreorderer.order
+    monkeypatch.setattr(BTGPreorderer, "order", lambda *given: ordered.extend(given[1]) or order(*given))
+    lines = ("\t".join((source, *[" ".join("9" * len(source.split()))] * 2)) for source in SOURCES)
+    more = ["--iterations", "1", "--cross-fit", "2", "--cross-fit-out", str(tmp_path / "features")]
+    given = command(folder, "btg", "btg", tmp_path / "m", *more)
+    given[given.index("--src") : given.index("--align")] = ["--annot", str(write(tmp_path / "annot", *lines))]
+    assert main(given) == 0
+    classes = load_model(str(folder / "btg")).classes
+    assert len(ordered) == len(SOURCES)
+    assert all(sentence.classes == classes.add_to(sentence).classes for sentence in ordered)
 
 
 def test_the_model_still_tags_plain_text_though_the_new_text_brings_its_tags(folder, tmp_path):

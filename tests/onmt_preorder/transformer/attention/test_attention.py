@@ -40,6 +40,12 @@ def test_a_vector_has_no_effect_where_no_key_is_at_its_distance():
     assert relative_attention(query, key, value, lengths, [part])[:, :, :4].equal(before)
 
 
+def test_positions_are_stacked_for_the_batch_at_hand():
+    """ReFSR's layers read the same positions for a batch of b, and for one of 2 b."""
+    positions = Positions(torch.arange(5)[None])
+    assert [positions.stacked_with([], b).shape for b in (2, 4)] == [(1, 2, 5), (1, 4, 5)]
+
+
 @pytest.mark.parametrize("dropout", [0.1, 0.5, 1.0])
 def test_dropout(dropout):
     check_dropout(relative_attention, dropout)
