@@ -132,15 +132,16 @@ def _check_weights(weights: dict[str, Any], path: str) -> None:
 
 @adapts("onmt.bin.average_models", "average_models")
 def _average(original: Any, model_files: Sequence[str], *args: Any, **kwargs: Any) -> Any:
-    """Average here: OpenNMT-py averages into the first model's weights, of which tied ones share memory."""
     first, models = model_files[0], list(map(_read_plainly, model_files))
     for path, model in zip(model_files, models, strict=True):
         if _form(model, path) != _form(models[0], first):
             raise UsageError(f"{first} and {path} are of different models: their words or weights differ")
     average = original(model_files[:1], *args, **kwargs)
-    for part in ("model", "generator"):
-        for name, tensor in average[part].items():
-            average[part][name] = torch.stack([model[part][name].to(tensor) for model in models]).mean(0)
+    for number, path in enumerate(model_files[1:], 2):
+        other = original([path], *args, **kwargs)
+        for part in ("model", "generator"):
+            for name, tensor in average[part].items():  # not in place, as its own: tied weights share memory
+                average[part][name] = tensor.lerp(other[part][name], 1 / number)
     return average
 
 

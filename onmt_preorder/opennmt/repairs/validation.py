@@ -21,6 +21,5 @@ def _translate(original: Any, self: Any, *args: Any, **kwargs: Any) -> tuple[lis
     path = self.opt.data["valid"]["path_tgt"]
     references = list(read_lines(path))
     if len(translations) != len(references):
-        left = f"the transforms leave {len(translations)} of {len(references)} lines to translate"
-        raise DataError(f"valid_metrics: {left}: take the others out", path)
+        raise DataError(f"valid_metrics: transforms leave {len(translations)} lines: take out the rest", path)
     return translations, references
