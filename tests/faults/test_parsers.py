@@ -158,19 +158,6 @@ def test_numbers_and_nesting_without_end(parse, text, reason):
     assert len(str(caught.value)) < 150
 
 
-@pytest.mark.parametrize(
-    ("tree", "reason"),
-    [
-        ("(S a (X b))", "token 'a' has no bracket of its own"),
-        (CONLLU.replace("PRP", "PR P"), "tag 'PR P' is empty or has a space"),
-        (CONLLU.replace("PRP", ""), "tag '' is empty or has a space"),
-    ],
-)
-def test_trees_that_lose_something(tree, reason, tmp_path):
-    with pytest.raises(DataError, match=reason):
-        list(TreeFile(file_of(tree, tmp_path)))
-
-
 def test_a_deep_dependency_tree_takes_linear_time(tmp_path):
     size = 50_000
     rows = (f"{i}\tw\t_\tX\t_\t_\t{i + 1 if i < size else 0}\tdep\t_\t_\n" for i in range(1, size + 1))

@@ -179,6 +179,8 @@ def test_given_tags_stay(file):
         (["(S (NN a)) (S (NN b))"], ["a"], "trees:1: more than one tree"),
         (["(S (NN a)))"], ["a"], r"trees:1: '\)' outside all brackets"),
         (["(S (NN a b))"], ["a b"], "trees:1: token 'b' has no bracket of its own"),
+        ([row(1, "a", 0, "root", "P Q", "P Q")], ["a"], "trees:1: tag 'P Q' is empty or has a space"),
+        ([row(1, "a", 0, "root", "", "")], ["a"], "trees:1: tag '' is empty or has a space"),
     ],
 )
 def test_bad_files(file, lines, sources, reason):
