@@ -22,7 +22,7 @@ from onmt_preorder.opennmt import (  # noqa: F401
     training,
     translation,
 )
-from onmt_preorder.opennmt.repairs import attention, messages, numbers, outputs, validation, vocabularies  # noqa: F401
+from onmt_preorder.opennmt.repairs import attention, messages, numbers, outputs, vocabularies  # noqa: F401
 from onmt_preorder.opennmt.wrapping import wrap_all
 
 
