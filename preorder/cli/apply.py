@@ -60,9 +60,7 @@ EXAMPLES = """\
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Add the options of ``preorder apply``."""
     parser.add_argument("--model", metavar="DIR", required=True, help="model directory of preorder train")
-    source.add_layer_options(
-        parser, f"the tags in --trees, or {source.STANZA} if the model was trained so; so for --trees"
-    )
+    source.add_layer_options(parser, source.TAGS_OF_MODEL)
     options.add_output(parser)
     options.add_format(parser)
     text = "write up to K distinct orders of each sentence, best first, as lines of: "

@@ -45,9 +45,7 @@ With several sentences the tree is left out of pictures that have links.
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Add the options of ``preorder show``."""
-    source.add_layer_options(
-        parser, f"the tags in --trees, or {source.STANZA} if the model was trained so; so for --trees"
-    )
+    source.add_layer_options(parser, source.TAGS_OF_MODEL)
     what = parser.add_mutually_exclusive_group(required=True)
     options.add_files(what, "DIR", model="model directory: show the orders and trees that it predicts")
     options.add_orders(what, "any system's order: {}", metavar="F")

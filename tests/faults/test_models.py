@@ -121,6 +121,7 @@ def full_rest(description, arrays):
     arrays["token.rest"] = np.full_like(rest, np.iinfo(rest.dtype).max)
 
 
+VOCABULARY = "not the vocabulary of the model's network"
 HOSTILE = [
     ("btg", put("state", value=[]), "model.json: no sound state: []"),
     ("btg", put("training", value=None), "model.json: no sound training: None"),
@@ -149,11 +150,16 @@ HOSTILE = [
         put("state", "binarisation", value="up"),
         "a model of nodes: 'constituency', 'up'",
     ),
+    ("rvnn", put("state", "categories", value=3), "not the categories of a model of nodes: True, 3"),
+    ("rvnn", put("state", "size", value=13), "not the weights of the model's network"),
+    ("swap-lstm", put("state", "trees", value="rings"), "not the trees of a model of nodes: 'rings'"),
     ("rvnn", put("state", "category", value="yes"), "not the categories of a model of nodes: 'yes'"),
     ("swap-lstm", put("state", "size", value=-1), "not a size of the model's network: size -1"),
     ("swap-lstm", put("state", "size", value=13), "not the weights of the model's network"),
     ("neural-btg", put("state", "hidden", value=30_000), "hidden 30000"),
     ("neural-btg", put("state", "hidden", value=17), "not the weights of the model's network"),
+    ("neural-btg", put("state", "vocabulary", value=None), VOCABULARY),
+    ("neural-btg", put("state", "vocabulary", value={"words": [], "smell": []}), VOCABULARY),
     ("neural-btg", put("state", "hidden", value=0), "not a size of the model's network: hidden 0"),
     ("neural-btg", put("state", "depth", value="1"), "not a size of the model's network: depth '1'"),
     (
@@ -165,7 +171,7 @@ HOSTILE = [
     ("neural-btg", put("state", "perceptron", value=1), "not the ensemble partner of a neural BTG model"),
     ("neural-btg", fill("weight", 3e38), "the scores are not finite: the training has diverged, or"),
     ("rvnn", put("state", "categories", value=[[]]), "not the categories of a model of nodes: True, [[]]"),
-    ("rvnn", put("state", "vocabulary", "words", value=[None]), "not the vocabulary of the model's network"),
+    ("rvnn", put("state", "vocabulary", "words", value=[None]), VOCABULARY),
     ("neural-btg", fill("weight", np.nan), "are finite"),
     ("swap-lstm", fill("output.bias", np.nan), "are finite"),
 ]

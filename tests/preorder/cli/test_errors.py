@@ -174,7 +174,10 @@ train --method btg --src ab --align from1 --model out | do they count from 1? (p
 train --method btg --src ab --align turned --model out | are they target-source? (preorder map --reverse)
 train --method rvnn --src none --align none --model out | --method rvnn needs syntax trees: --trees F, or
 train --seed 4294967296 | argument --seed: 4294967296 is not a whole number from 0 to 4294967295 (see
+train --minibatch 1000001 | argument --minibatch: 1000001 is not a whole number from 1 to 1000000 (see
+train --dropout 2 | argument --dropout: 2.0 is not a number from 0 to 0.99 (see
 train --hidden 30000 | argument --hidden: 30000 is not a whole number from 1 to 16384 (see
+train --threads 0 | argument --threads: 0 is not a whole number from 1 to 1024 (see
 train --lang ../x | argument --lang: not the code of a language: '../x' (see
 train # --keep-folds | --keep-folds needs --cross-fit
 train # --cross-fit 2 --cross-fit-out f --keep-folds | --keep-folds: of --method neural-btg alone, not btg
