@@ -19,7 +19,6 @@ import logging
 import re
 from argparse import Namespace
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextvars import ContextVar
 from typing import Any
 
 from onmt_preorder.input.pipeline import SOURCE_NAME
@@ -42,7 +41,6 @@ from preorder.io.files import in_parallel, read_lines, without_line_end
 MOST_LOST = 10_000
 """Training lines that transforms may drop one after another."""
 
-_fills_bucket: ContextVar[bool] = ContextVar("fills_bucket", default=False)
 _NUMBERED = re.compile(f".+{FEATURE_SEPARATOR}{DIGITS}")
 _POSITION = re.compile(f"{DIGITS}|{NO_POSITION}")
 _FEATURED = re.compile(f".+{FEATURE_SEPARATOR}.+")
@@ -183,11 +181,15 @@ def _get_corpora(original: Any, opts: Namespace, *args: Any, **kwargs: Any) -> d
     }
 
 
+class _Bucket(list):
+    """The lines of a bucket, of which the transforms may leave none."""
+
+
 @adapts("onmt.inputters.text_utils", "process")
-def _process(original: Any, *args: Any, **kwargs: Any) -> list[Any] | None:
+def _process(original: Any, task: str, lines: list[Any], **kwargs: Any) -> list[Any] | None:
     """Return an empty list for an empty bucket; ``onmt_build_vocab`` needs OpenNMT-py's None."""
-    examples = original(*args, **kwargs)
-    return [] if examples is None and _fills_bucket.get() else examples
+    examples = original(task, lines, **kwargs)
+    return [] if examples is None and isinstance(lines, _Bucket) else examples
 
 
 @adapts("onmt.inputters.dynamic_iterator:DynamicDatasetIter", "_tuple_to_json_with_tokIDs")
@@ -195,11 +197,7 @@ def _numericalise(original: Any, self: Any, lines: list[Any]) -> list[Any]:
     """Read an empty target as no word, and stop a training of whose lines nothing is left."""
     from onmt.constants import CorpusTask
 
-    before = _fills_bucket.set(True)
-    try:
-        examples = original(self, lines)
-    finally:
-        _fills_bucket.reset(before)
+    examples = original(self, _Bucket(lines))
     if any(isinstance(corpus, PositionedCorpus) for corpus in self.corpora.values()):
         for example in examples:
             _drop_empty_words(example["tgt"])
