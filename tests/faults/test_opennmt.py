@@ -19,7 +19,7 @@ from onmt.utils.parse import ArgumentParser
 
 from onmt_preorder.cli import main as onmt_preorder
 from onmt_preorder.opennmt.repairs import numbers
-from preorder.errors import DataError, MissingExtraError, PreorderError, UsageError
+from preorder.errors import DataError, MissingExtraError, NotFiniteError, PreorderError, UsageError
 from preorder.io.files import read_lines
 from tests.support.opennmt import call, make_opt, outcome, train, write_training_task
 from tests.support.texts import content, rows, write
@@ -147,7 +147,7 @@ def child_that_raised(trace):
     return SimpleNamespace(children_pids=[], error_queue=queue)
 
 
-@pytest.mark.parametrize("kind", [DataError, UsageError, MissingExtraError])
+@pytest.mark.parametrize("kind", [DataError, UsageError, MissingExtraError, NotFiniteError])
 def test_errors_of_a_process_of_its_own_are_one_line(capsys, kind):
     trace = f"Traceback\n\npreorder.errors.{kind.__name__}: f:3: no\n"
     with pytest.raises(PreorderError, match="^f:3: no$") as raised:

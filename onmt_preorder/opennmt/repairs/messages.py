@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import logging
 import os
+import re
 import sys
 from collections.abc import Iterator, Sequence
 from functools import partial
@@ -22,10 +23,11 @@ from typing import Any, NoReturn
 from onmt_preorder.input.positions import MAX_POSITIONS
 from onmt_preorder.opennmt.wrapping import adapts
 from preorder.command_line import visible
-from preorder.errors import DataError, MissingExtraError, PreorderError, UsageError
+from preorder.errors import DataError, PreorderError, UsageError
 from preorder.processes import INTERRUPTED
 
 EXIT_STATUS = 2
+_OURS = re.compile(r"preorder\.errors\.\w+: ")  # before the reason, at the end of another process's traceback
 
 
 def show_errors_in_one_line() -> None:
@@ -96,9 +98,8 @@ def _signal_handler(original: Any, *args: Any) -> None:
         original(*args)
     except Exception as error:
         line = _last_line(error)
-        for kind in (DataError, UsageError, MissingExtraError):
-            if line.startswith(_prefix(kind)):
-                raise PreorderError(line.removeprefix(_prefix(kind))) from None
+        if _OURS.match(line):
+            raise PreorderError(_OURS.sub("", line, count=1)) from None
         raise
 
 
@@ -106,19 +107,15 @@ def _last_line(error: BaseException) -> str:
     return str(error).strip().splitlines()[-1]
 
 
-def _prefix(kind: type[BaseException]) -> str:
-    return f"{kind.__module__}.{kind.__qualname__}: "
-
-
 def _show_uncaught(
     previous_hook: Any, kind: type[BaseException], error: BaseException, traceback: TracebackType | None
 ) -> None:
-    line = None
+    line, frames = None, [frame for frame, _ in walk_tb(traceback)]
     if issubclass(kind, PreorderError):
         # A data worker's error comes with the worker's traceback; the last line is the error itself.
-        line = _last_line(error).removeprefix(_prefix(kind))
-    elif any(frame.f_globals.get("__package__") == "onmt.bin" for frame, _ in walk_tb(traceback)):
-        line = _explain(error, [frame for frame, _ in walk_tb(traceback)])
+        line = _OURS.sub("", _last_line(error), count=1)
+    elif any(frame.f_globals.get("__package__") == "onmt.bin" for frame in frames):
+        line = _explain(error, frames)
     if line is None:
         return previous_hook(kind, error, traceback)
     print(visible(line), file=sys.stderr, flush=True)
