@@ -16,9 +16,10 @@ from onmt import opts
 from onmt.transforms import AVAILABLE_TRANSFORMS
 from onmt.utils.distributed import ErrorHandler
 from onmt.utils.parse import ArgumentParser
+from torch._utils import ExceptionWrapper
 
 from onmt_preorder.cli import main as onmt_preorder
-from onmt_preorder.opennmt.repairs import numbers
+from onmt_preorder.opennmt.repairs import messages, numbers
 from preorder.errors import DataError, MissingExtraError, NotFiniteError, PreorderError, UsageError
 from preorder.io.files import read_lines
 from tests.support.opennmt import call, make_opt, outcome, train, write_training_task
@@ -155,6 +156,23 @@ def test_errors_of_a_process_of_its_own_are_one_line(capsys, kind):
     with pytest.raises(SystemExit):
         sys.excepthook(raised.type, raised.value, None)
     assert capsys.readouterr().err == "f:3: no\n"
+
+
+def test_an_error_of_a_data_worker_is_one_line_though_torch_makes_another_one_of_it(capsys):
+    missing = MissingExtraError("stanza", "stanza")
+    try:
+        raise missing
+    except MissingExtraError:
+        worker = ExceptionWrapper(sys.exc_info(), "in DataLoader worker process 0")
+    with pytest.raises(RuntimeError) as raised:
+        worker.reraise()
+    with pytest.raises(SystemExit):
+        sys.excepthook(raised.type, raised.value, raised.tb)
+    assert capsys.readouterr().err == f"{missing}\n"
+
+
+def test_an_error_of_the_system_without_a_text_has_its_name():
+    assert messages._explain(TimeoutError(), []) == "TimeoutError"
 
 
 SUBWORDS = ("bpe", "sentencepiece", "onmt_tokenize")

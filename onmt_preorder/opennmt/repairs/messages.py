@@ -104,16 +104,19 @@ def _signal_handler(original: Any, *args: Any) -> None:
 
 
 def _last_line(error: BaseException) -> str:
-    return str(error).strip().splitlines()[-1]
+    """Return the last line of an error's text or, where it has none, its name."""
+    return str(error).strip().rpartition("\n")[2] or type(error).__name__
 
 
 def _show_uncaught(
     previous_hook: Any, kind: type[BaseException], error: BaseException, traceback: TracebackType | None
 ) -> None:
     line, frames = None, [frame for frame, _ in walk_tb(traceback)]
-    if issubclass(kind, PreorderError):
-        # A data worker's error comes with the worker's traceback; the last line is the error itself.
-        line = _OURS.sub("", _last_line(error), count=1)
+    # A data worker's error comes with the worker's traceback, and is a RuntimeError where torch cannot
+    # make it anew; the last line is the error itself.
+    last = _last_line(error)
+    if issubclass(kind, PreorderError) or _OURS.match(last):
+        line = _OURS.sub("", last, count=1)
     elif any(frame.f_globals.get("__package__") == "onmt.bin" for frame in frames):
         line = _explain(error, frames)
     if line is None:
