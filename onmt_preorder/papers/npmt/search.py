@@ -23,8 +23,7 @@ _IMPOSSIBLE = float("-inf")
 _BASE = 0x9E3779B97F4A7C15 - 2**64  # odd: of the hash of a beginning, modulo 2^64
 
 
-@dataclass(frozen=True)
-class Segments:
+class Segments(NamedTuple):
     """Segments of elements, the best first."""
 
     scores: Tensor  # (elements, count), log p(segment, $ | x), -inf where there are no more
@@ -129,8 +128,7 @@ def _grow(
 
 def _merge(one: Segments, other: Segments, reward: float) -> Segments:
     count = one.scores.size(1)
-    pairs = zip((one.scores, one.words, one.lengths), (other.scores, other.words, other.lengths), strict=True)
-    scores, words, lengths = (torch.cat(pair, 1) for pair in pairs)
+    scores, words, lengths = (torch.cat(pair, 1) for pair in zip(one, other, strict=True))
     where = (scores + reward * lengths).topk(count, dim=1).indices
     words = words.gather(1, where.unsqueeze(2).expand(-1, -1, words.size(2)))
     return Segments(scores.gather(1, where), words, lengths.gather(1, where))
@@ -166,12 +164,11 @@ def spread(segments: Segments, real: Tensor) -> Segments:
 
     ``segments`` are those of all ``real`` elements, ``(batch, elements)``, sentence after sentence.
     """
-    packed = segments.scores, segments.words, segments.lengths
-    scores, words, lengths = (part.new_zeros(*real.shape, *part.shape[1:]) for part in packed)
-    scores[:, :, 1:] = _IMPOSSIBLE
-    for whole, part in zip((scores, words, lengths), packed, strict=True):
+    unpacked = Segments(*(part.new_zeros(*real.shape, *part.shape[1:]) for part in segments))
+    unpacked.scores[:, :, 1:] = _IMPOSSIBLE
+    for whole, part in zip(unpacked, segments, strict=True):
         whole[real] = part
-    return Segments(scores, words, lengths)
+    return unpacked
 
 
 def beam_search(

@@ -239,7 +239,7 @@ def test_after_a_transformer_the_search_scores_as_the_training_does():
     layers = model.decoder.segment_layers(model.generator, make_vocabs()["tgt"])
     with torch.no_grad():
         found = best_segments(layers, states[0], 3, count=60)
-        for score, words, length in zip(*(part[0] for part in vars(found).values()), strict=True):
+        for score, words, length in zip(*(part[0] for part in found), strict=True):
             pair = SentencePairs(states, torch.tensor([1]), words[None, :length], length[None])
             gold = log_likelihood(layers, pair, model.decoder.exact_limits)
             torch.testing.assert_close(gold, score[None])
