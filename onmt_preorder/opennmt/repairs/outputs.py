@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from onmt_preorder.opennmt.wrapping import adapts
+from preorder.command_line.paths import check_outputs
 from preorder.errors import UsageError
 from preorder.io import files
 from preorder.io.atomic import atomic_file, is_special
@@ -34,9 +35,7 @@ def _translate(original: Any, opt: Namespace) -> None:
     if is_special(path):
         original(opt)
         return
-    for given in (opt.src, opt.tgt, *opt.models):  # which the translation needs
-        if given and os.path.exists(path) and os.path.exists(given) and os.path.samefile(path, given):
-            raise UsageError(f"{path} would be overwritten while it is needed: name another -output")
+    check_outputs(list(filter(None, (opt.src, opt.tgt, *opt.models))), [path])
     with atomic_file(path) as temporary:
         opt.output = str(temporary)
         original(opt)
