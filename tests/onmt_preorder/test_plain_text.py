@@ -16,7 +16,8 @@ from onmt_preorder.opennmt.server import prepare
 from preorder.io import files
 from preorder_recipes.pipeline import subwords
 from tests.support.language import features, sentence, translation, write_texts
-from tests.support.opennmt import ROOT, TINY, call, train, write_vocabularies
+from tests.support.opennmt import TINY, call, train, write_vocabularies
+from tests.support.running import ROOT
 from tests.support.texts import write
 
 pytestmark = pytest.mark.slow

@@ -1,9 +1,5 @@
 """Without pyonmttok and fasttext trainings and translations are the same; what needs them says so."""
 
-import subprocess
-import sys
-from pathlib import Path
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -15,8 +11,8 @@ import pyonmttok
 import torch
 
 from onmt_preorder import stand_ins
-from tests.support.opennmt import call
-from tests.support.running import ROOT, environment
+from tests.support.opennmt import call, start
+from tests.support.running import ROOT
 
 TOKENS = st.lists(st.sampled_from(["<unk>", "<s>", "a", "b", "c", "", "d e"]), max_size=12)
 HIDDEN = "import sys\nsys.modules['pyonmttok'] = sys.modules['fasttext'] = None\n"
@@ -56,13 +52,12 @@ def test_a_vocabulary_is_that_of_pyonmttok(tokens, size, special):
 
 
 def run_without(folder, command, *arguments):
-    """Run one of OpenNMT-py's commands in a process that has neither."""
+    """Run one of OpenNMT-py's commands in a process that has neither; return its status and its errors."""
     (folder / "hidden").mkdir(exist_ok=True)
     (folder / "hidden/sitecustomize.py").write_text(HIDDEN)
-    variables = environment(PYTHONPATH=f"{folder / 'hidden'}:{ROOT}")
-    program = str(Path(sys.executable).parent / command)
-    pipes = {"capture_output": True, "text": True, "check": False}
-    return subprocess.run([program, *arguments], cwd=folder, env=variables, **pipes)
+    process = start(folder, command, *arguments, PYTHONPATH=f"{folder / 'hidden'}:{ROOT}")
+    _, errors = process.communicate()
+    return process.returncode, errors
 
 
 @pytest.mark.slow
@@ -76,8 +71,8 @@ def test_a_training_without_them_is_the_same(tmp_path):
         (folder / "run.yaml").write_text(CONFIG)
         for command in COMMANDS:
             if hidden:
-                done = run_without(folder, *command.split())
-                assert done.returncode == 0, done.stderr[-2000:]
+                status, errors = run_without(folder, *command.split())
+                assert status == 0, errors[-2000:]
             else:
                 call(folder, *command.split())
         checkpoint = torch.load(folder / "run/model_step_2.pt", weights_only=False)
@@ -94,7 +89,7 @@ def test_what_needs_them_is_one_line(tmp_path):
         "data: {train: {path_src: src, path_tgt: src, transforms: [onmt_tokenize]}}\nsave_data: run\n"
         "src_vocab: run/src\ntgt_vocab: run/tgt\n"
     )
-    done = run_without(tmp_path, "onmt_build_vocab", "-config", "run.yaml", "-num_threads", "1")
-    assert done.returncode == 2
-    assert "pyonmttok is not installed" in done.stderr
-    assert "Traceback" not in done.stderr
+    status, errors = run_without(tmp_path, "onmt_build_vocab", "-config", "run.yaml", "-num_threads", "1")
+    assert status == 2
+    assert "pyonmttok is not installed" in errors
+    assert "Traceback" not in errors

@@ -17,18 +17,17 @@ import yaml
 from onmt import opts
 from onmt.utils.parse import ArgumentParser
 
+from tests.support.running import environment
 from tests.support.texts import write
 
-ROOT = Path(__file__).resolve().parents[2]
 
-
-def start(folder, program, *arguments):
+def start(folder, program, *arguments, **variables):
     """Start one of OpenNMT-py's console scripts, or Python itself, in a folder."""
     path = sys.executable if program == "python" else Path(sys.executable).parent / program
     return subprocess.Popen(
         [path, *map(str, arguments)],
         cwd=folder,
-        env={**os.environ, "OMP_NUM_THREADS": "1", "PYTHONWARNINGS": "ignore"},
+        env=environment(PYTHONWARNINGS="ignore", **variables),
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,

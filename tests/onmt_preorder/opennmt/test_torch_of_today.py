@@ -14,7 +14,8 @@ from safetensors.torch import load_file
 from onmt_preorder.opennmt.repairs import attention
 from tests.support import opennmt
 from tests.support.language import sentence, translation, write_texts
-from tests.support.opennmt import ROOT, call, make_opt, run, write_vocabularies
+from tests.support.opennmt import call, make_opt, run, write_vocabularies
+from tests.support.running import ROOT
 from tests.support.transformers import learn_from_a_batch, make_vocabs
 
 SENTENCES = [sentence(seed, longest=5) for seed in range(32)]

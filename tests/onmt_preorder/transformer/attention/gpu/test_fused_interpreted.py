@@ -1,12 +1,9 @@
 """The kernels without a GPU: interpreted, and compiled as for one."""
 
-import os
-import subprocess
-import sys
-
 import pytest
 
-from tests.support.opennmt import ROOT
+from tests.support.opennmt import start
+from tests.support.running import ROOT
 
 pytest.importorskip("triton", reason="Triton is not installed")
 pytestmark = pytest.mark.slow
@@ -14,11 +11,10 @@ pytestmark = pytest.mark.slow
 
 def run(*arguments, **variables):
     """Run Python in a process of its own: whether Triton interprets is settled when it is imported."""
-    command = [sys.executable, "-m", *arguments]
-    environment = {**os.environ, "OMP_NUM_THREADS": "1", **variables}
-    process = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False)
-    assert process.returncode == 0, process.stdout[-3000:] + process.stderr[-3000:]
-    return process.stdout
+    process = start(ROOT, "python", "-m", *arguments, **variables)
+    output, errors = process.communicate()
+    assert process.returncode == 0, output[-3000:] + errors[-3000:]
+    return output
 
 
 def test_the_kernels_interpreted():
