@@ -44,7 +44,8 @@ NO_CHECKPOINT = "not a checkpoint of OpenNMT-py"
 READ_WITH = ("preorder_model", "src_subword_model", "tgt_subword_model")
 """Options whose files decide how a text is read."""
 
-_READERS = ("onmt.models.model_saver", "onmt.bin.average_models", "onmt.bin.release_model")
+_AVERAGE = "onmt.bin.average_models"
+_READERS = ("onmt.models.model_saver", _AVERAGE, "onmt.bin.release_model")
 _NOTE = "validation_perplexity"  # in the options that a checkpoint holds
 _FOUND = "validation_perplexities"  # in a model saver: of each step, since the training began
 
@@ -59,7 +60,8 @@ def allow_options() -> None:
 def read_options(path: str) -> Namespace:
     """Return the options that a checkpoint was trained with; its weights are not read."""
     allow_options()
-    return _part(_read_plainly(path), "opt", Namespace, path)
+    checkpoint = _read(torch.load, path, map_location="cpu", mmap=True, weights_only=True)
+    return _part(checkpoint, "opt", Namespace, path)
 
 
 @adapts("onmt.models.model:BaseModel", "load_safe_state_dict")
@@ -96,13 +98,9 @@ def _load(original: Any, file: Any, *args: Any, **kwargs: Any) -> Any:
         if not _part(vocabularies, name, kind, path):
             raise DataError(f"{NO_CHECKPOINT}: {name!r} is empty", path)
     for name in ("model", "generator"):  # which safetensors may hold instead
-        if checkpoint.get(name) is not None:
+        if caller == _AVERAGE or checkpoint.get(name) is not None:
             _check_weights(_part(checkpoint, name, dict, path), path)
     return checkpoint
-
-
-def _read_plainly(path: str) -> Any:
-    return _read(torch.load, path, map_location="cpu", mmap=True, weights_only=True)
 
 
 def _read(load: Any, path: str, *args: Any, **kwargs: Any) -> Any:
@@ -130,28 +128,24 @@ def _check_weights(weights: dict[str, Any], path: str) -> None:
             raise DataError(f"the weights are not finite: {name}: take an earlier checkpoint", path)
 
 
-@adapts("onmt.bin.average_models", "average_models")
+@adapts(_AVERAGE, "average_models")
 def _average(original: Any, model_files: Sequence[str], *args: Any, **kwargs: Any) -> Any:
-    first, models = model_files[0], list(map(_read_plainly, model_files))
-    for path, model in zip(model_files, models, strict=True):
-        if _form(model, path) != _form(models[0], first):
-            raise UsageError(f"{first} and {path} are of different models: their words or weights differ")
-    average = original(model_files[:1], *args, **kwargs)
-    for number, path in enumerate(model_files[1:], 2):
+    first, *others = model_files
+    average = original([first], *args, **kwargs)
+    for number, path in enumerate(others, 2):
         other = original([path], *args, **kwargs)
+        if _form(other) != _form(average):
+            raise UsageError(f"{first} and {path} are of different models: their words or weights differ")
         for part in ("model", "generator"):
             for name, tensor in average[part].items():  # not in place, as its own: tied weights share memory
                 average[part][name] = tensor.lerp(other[part][name], 1 / number)
     return average
 
 
-def _form(checkpoint: Any, path: str) -> list[Any]:
+def _form(checkpoint: dict[str, Any]) -> list[Any]:
     """Return the vocabularies of a checkpoint, and the sizes of its weights."""
-    parts = [_part(checkpoint, name, dict, path) for name in ("model", "generator")]
-    return [
-        _part(checkpoint, "vocab", dict, path),
-        *({name: tensor.shape for name, tensor in part.items()} for part in parts),
-    ]
+    parts = checkpoint["model"], checkpoint["generator"]
+    return [checkpoint["vocab"], *({name: tensor.shape for name, tensor in part.items()} for part in parts)]
 
 
 # --- resuming ---
