@@ -14,11 +14,9 @@ from preorder.errors import PreorderError
 
 
 class StepError(PreorderError):
-    """A step failed; the message holds the end of its log. ``status``: 2 where its input is wrong."""
+    """A step failed; the message holds the end of its log."""
 
-    def __init__(self, message: str, status: int = 1) -> None:
-        super().__init__(message)
-        self.status = status
+    status = 1
 
 
 def make_parser(run: Callable[[argparse.Namespace], None], **settings: Any) -> Parser:

@@ -163,7 +163,7 @@ class StepRunner:
             raise StepError(f"{step.name}: stopped")
         if status != 0:
             message = "\n".join([*tail, f"{step.name} failed with status {status}; its log is {path}"])
-            raise StepError(message, 2 if status == 2 else 1)
+            raise (UsageError if status == UsageError.status else StepError)(message)
 
     def _started(self, step: Step) -> subprocess.Popen[str]:
         with (self.folder / step.output).open("w") if step.output else contextlib.nullcontext() as output:

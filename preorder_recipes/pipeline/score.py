@@ -12,7 +12,7 @@ from typing import Any
 
 import yaml
 
-from preorder.errors import DataError, PreorderError
+from preorder.errors import DataError, PreorderError, UsageError
 from preorder.io import files
 from preorder.metrics import METRICS
 from preorder_recipes.configuration import GOLD, System, read_system
@@ -58,7 +58,7 @@ def find_finished(job: Job, runner: StepRunner) -> Finished:
     """Return the job's systems, and all others that were trained and translated with the same options.
 
     They stand in the order of the last results, or in that of the job where it names all of these. A
-    StepError: one of the job's was trained or translated otherwise.
+    UsageError: one of the job's was trained or translated otherwise.
     """
     known = {system.name: system for system in with_earlier(job).systems}
     named, others = [system.name for system in job.systems], []
@@ -71,7 +71,7 @@ def find_finished(job: Job, runner: StepRunner) -> Finished:
     for name, seed in product(named, job.seeds):
         if seed not in found.get(name, ()):
             why = "is not done with these options and data: an earlier stage does it"
-            raise StepError(f"{name} with seed {seed} {why}", 2)
+            raise UsageError(f"{name} with seed {seed} {why}")
     if others:
         why = "other options, other data or files of your own made them"
         runner.say(f"not in the results, since {why}: {', '.join(others)}")

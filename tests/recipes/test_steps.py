@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from preorder.errors import PreorderError
 from preorder_recipes.pipeline.checkpoints import Checkpoints
 from preorder_recipes.pipeline.progress import Progress, duration
 from preorder_recipes.pipeline.runner import StepRunner
@@ -99,7 +100,7 @@ def test_a_failure_shows_the_end_of_its_log_and_is_not_done(runner):
 
 @pytest.mark.parametrize(("status", "ended"), [(2, 2), (3, 1)])
 def test_wrong_input_of_a_step_is_wrong_input(runner, status, ended):
-    with pytest.raises(StepError) as error:
+    with pytest.raises(PreorderError) as error:
         runner.run([Step("bad", ("sh", "-c", f"exit {status}"))])
     assert error.value.status == ended
 
