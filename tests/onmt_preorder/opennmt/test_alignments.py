@@ -14,7 +14,7 @@ from onmt_preorder.opennmt.alignments import _align, _AttentionKeeper, put_on_pi
 from onmt_preorder.opennmt.checkpoints import read_options
 from preorder.data.formats import parse_features
 from preorder.errors import DataError
-from tests.support.opennmt import call, train, write_training_task
+from tests.support.opennmt import TINY, call, train, write_training_task
 from tests.support.texts import write
 
 LINES = 40
@@ -34,13 +34,9 @@ def right_links(folder, name):
 
 def train_with(folder, links, steps=2, **changes):
     """Train with these links of the training text; return the path of the checkpoint."""
-    data = {
-        name: {f"path_{side}": f"{name}.{side}" for side in ("src", "tgt")} for name in ("train", "valid")
-    }
     write(folder / "train.align", *links)
     write(folder / "valid.align", *[""] * LINES)
-    for name, each in data.items():
-        each["path_align"] = f"{name}.align"
+    data = {name: {**paths, "path_align": f"{name}.align"} for name, paths in TINY["data"].items()}
     config = {"data": data, "lambda_align": 1.0, "alignment_heads": 1, "alignment_layer": -1}
     config |= {"bucket_size": LINES, "train_steps": steps, "valid_steps": steps}
     return train(folder, **config | changes)

@@ -3,12 +3,11 @@
 import types
 
 import pytest
-import torch
 from onmt.constants import CorpusTask
 from onmt.inputters import build_vocab
-from onmt.inputters.dynamic_iterator import DynamicDatasetIter, WeightedMixer
+from onmt.inputters.dynamic_iterator import DynamicDatasetIter, WeightedMixer, build_dynamic_dataset_iter
 from onmt.inputters.text_corpus import ParallelCorpus, get_corpora
-from onmt.transforms import get_transforms_cls, make_transforms
+from onmt.transforms import get_transforms_cls
 
 from onmt_preorder.input.positions import NO_POSITION
 from onmt_preorder.opennmt.corpora import PositionedCorpus, parse_source
@@ -64,13 +63,9 @@ def test_an_empty_target_of_a_translation_has_no_words(tmp_path, prefix):
     opt = make_opt(src_vocab=str(tmp_path / "src"), tgt_vocab=str(tmp_path / "tgt"))
     opt.data, opt.src_prefix, opt.tgt_prefix, opt.tgt = {}, prefix, prefix, None
     opt.transforms = ["prefix", "preorder_positions"] if prefix else []
-    transforms = make_transforms(opt, get_transforms_cls(opt.transforms), None)
-    corpora = get_corpora(opt, CorpusTask.INFER, src=["x￨0", "x￨0"], tgt=["", "x y"])
-    vocabs = build_vocab(opt, {"src": [], "tgt": []})
-    device = torch.device("cpu")
-    batches = DynamicDatasetIter.from_opt(corpora, transforms, vocabs, opt, CorpusTask.INFER, False, device)
-    batches.num_workers = 0
-    batches._init_datasets(0)
+    transforms, vocabs = get_transforms_cls(opt.transforms), build_vocab(opt, {"src": [], "tgt": []})
+    given = {"src": ["x￨0", "x￨0"], "tgt": ["", "x y"]}
+    batches = build_dynamic_dataset_iter(opt, transforms, vocabs, task=CorpusTask.INFER, **given)
     names = vocabs["tgt"].ids_to_tokens
     found = [
         [names[number] for number in row[:length]]
