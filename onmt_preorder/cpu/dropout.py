@@ -6,12 +6,9 @@ time. 16 bits are enough to decide, and a number has 64. One compiled pass makes
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import torch
 from torch import Tensor, nn
-from torch.autograd.function import once_differentiable
 
 from preorder.compiled import entry_point
 
@@ -53,7 +50,8 @@ class Dropout(nn.Dropout):
         """Map a tensor of any shape to the same shape."""
         if x.is_cuda or not self.training or self.p == 0:
             return super().forward(x)
-        return _Dropout.apply(x, self.p)
+        factors = draw(x, self.p)
+        return x if factors is None else x * factors
 
 
 def draw_cheaply(model: nn.Module) -> None:
@@ -62,17 +60,3 @@ def draw_cheaply(model: nn.Module) -> None:
         for name, child in module.named_children():
             if type(child) is nn.Dropout:
                 setattr(module, name, Dropout(child.p, child.inplace))
-
-
-class _Dropout(torch.autograd.Function):
-    @staticmethod
-    def forward(ctx: Any, x: Tensor, dropout: float) -> Tensor:
-        factors = draw(x, dropout)
-        ctx.save_for_backward(factors)
-        return x if factors is None else x * factors
-
-    @staticmethod
-    @once_differentiable
-    def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor, None]:
-        (factors,) = ctx.saved_tensors
-        return gradient if factors is None else gradient * factors, None
