@@ -10,14 +10,12 @@ itself, parameters can be added to a trained model, and ``model_dtype`` can be b
 
 from __future__ import annotations
 
-import functools
 import logging
 from argparse import Namespace
-from collections.abc import Callable
 from typing import Any
 
 import torch
-from torch import Tensor, nn
+from torch import nn
 
 from onmt_preorder.cpu.bfloat16_linear import Bfloat16Linear
 from onmt_preorder.cpu.dropout import draw_cheaply
@@ -139,20 +137,9 @@ def _use_bfloat16(model: nn.Module, device: str) -> None:
     if not multiplies_bfloat16(device):
         logging.getLogger("onmt").warning("bfloat16: on this machine float32 is as fast, or faster")
     if device != "cpu" or any(isinstance(module, nn.RNNBase | nn.RNNCellBase) for module in model.modules()):
-        model.forward = _in_bfloat16(model.forward, device)
+        model.forward = torch.autocast(device, torch.bfloat16)(model.forward)
+        model.register_forward_hook(lambda _, __, result: (result[0].to(torch.float32), *result[1:]))
         return
     for layer in [*model.encoder.modules(), *model.decoder.modules()]:
         if type(layer) is nn.Linear:
             layer.__class__ = Bfloat16Linear
-
-
-def _in_bfloat16(forward: Callable[..., Any], device: str) -> Callable[..., Any]:
-    """Return a model's forward pass with products in bfloat16; what it returns first is float32."""
-
-    @functools.wraps(forward)
-    def computed(*args: Any, **named: Any) -> tuple[Tensor, Any]:
-        with torch.autocast(device, torch.bfloat16):
-            output, attention = forward(*args, **named)
-        return output.to(torch.float32), attention
-
-    return computed

@@ -113,5 +113,5 @@ def test_in_a_recurrent_model_autocast_chooses():
     assert type(model.decoder) is nn.Linear
     model.decoder.register_forward_hook(lambda *of: kinds.append(of[2].dtype))
     kinds = []
-    output, _ = model.forward(torch.randn(3, 2))
+    output, _ = model(torch.randn(3, 2))
     assert (kinds, output.dtype) == ([torch.bfloat16], torch.float32)
