@@ -40,7 +40,7 @@ def _build_encoder(original: Any, model_opt: Namespace, vocabs: dict[str, Any]) 
     elif encoder.encoding.needs_positions:
         raise UsageError("preorder_encoding needs the positions as source feature: n_src_feats: 1")
     if model_opt.encoder_type == distortion.ENCODER and model_opt.distortion_source_end:
-        encoder.end_sources_with(vocabs["src"][DefaultTokens.EOS])
+        encoder.end_symbol = vocabs["src"][DefaultTokens.EOS]
     return encoder, embeddings
 
 

@@ -29,17 +29,13 @@ class BidirectionalGRUEncoder(ReadsPositions, EncoderBase):
         super().__init__()
         embeddings.dropout_p = 0  # the paper drops from the output layer alone
         self.encoding, self.embeddings = EncodingOptions.from_opt(opt), embeddings
-        self.end_symbol: int | None = None
+        self.end_symbol: int | None = None  # id of what is put after the last word of every sentence
         sizes = {"input_size": embeddings.embedding_size, "hidden_size": opt.enc_hid_size}
         sizes |= {"num_layers": opt.enc_layers, "batch_first": True, "bidirectional": True}
         self.rnn = nn.GRU(**sizes)
         if self.encoding.recurrent:
             self.preordered_rnn = nn.GRU(**sizes)
             self.join = nn.Linear(4 * opt.enc_hid_size, 2 * opt.enc_hid_size)
-
-    def end_sources_with(self, symbol: int) -> None:
-        """Put a symbol after the last word of every sentence, given its id."""
-        self.end_symbol = symbol
 
     def forward(self, src: Tensor, src_len: Tensor) -> tuple[Tensor, Tensor, Tensor]:
         """Encode ``(batch, length, 1 or 2)`` ids of words and of positions, ``src_len`` of each sentence.
