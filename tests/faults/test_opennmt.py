@@ -90,11 +90,14 @@ train -data "" | data: not corpora with their names
 train -data {} | data: there is no corpus to learn from
 train -data "{a: {path_src: 3, path_tgt: train.tgt}}" | data: a: path_src is no file name: 3
 train -data "{a: {path_tgt: train.tgt}}" | data: a: there is no path_src
+train -data "{a: {path_src: t, path_tgt: t}, valid: {path_src: t}}" | data: valid: there is no path_tgt
+train -data "{a: {path_src: t, path_tgt: t, wieght: 1}}" | a: unknown key 'wieght': did you mean 'weight'
 train -data "{a: {path_src: t, path_tgt: t, weight: 0}}" | data: a: weight is no whole number from 1: 0
 train -data "{a: {path_src: t, path_tgt: t, transforms: bpe}}" | transforms: not a list of names: 'bpe'
 train -data "{a: {path_src: t, path_tgt: t, transforms: [bpee]}}" | unknown transform 'bpee': did you m
 train -data "{a: {path_src: absent, path_tgt: train.tgt}}" | absent: a/path_src: there is no such
 train -transforms bpee | argument -transforms/--transforms: invalid choice: 'bpee'
+train -preorder_model nowhere | nowhere/model.json: cannot be read
 train -src_vocab absent | absent: src vocab: there is no such file
 train -tgt_vocab "" | tgt vocab: no file is given
 train -train_from absent | absent: No such file or directory
