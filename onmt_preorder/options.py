@@ -64,6 +64,8 @@ def check(opt: Namespace) -> None:
             raise UsageError(f"unknown {option} {given!r}: did you mean {near[0]!r}?")
     for part in _PARTS:
         part.check(opt)
+    if opt.optim == "sparseadam":  # two optimisers in one
+        refuse(opt, "distortion_rate_factor local_reordering_rate_factor", "optim: sparseadam")
     if opt.bfloat16 and getattr(opt, "model_dtype", "fp32") != "fp32":
         raise UsageError("bfloat16 needs model_dtype: fp32, the type of the parameters")
 

@@ -64,6 +64,4 @@ def check(opt: Namespace) -> None:
         raise UsageError(f"distortion_source_end needs encoder_type: {ENCODER}, not {TRANSFORMER}")
     if opt.dec_layers != 1:
         raise UsageError(f"decoder_type: {DECODER} has one layer: dec_layers: 1, not {opt.dec_layers}")
-    if opt.optim == "sparseadam":  # two optimisers in one
-        refuse(opt, "distortion_rate_factor", "optim: sparseadam")
     check_shared_embeddings(opt)

@@ -65,8 +65,6 @@ def check(opt: Namespace) -> None:
         raise UsageError("local_reordering_window needs model_task: seq2seq")
     if window < 0 or (window and window % 2 == 0):
         raise UsageError(f"local_reordering_window is odd, or 0 for none, not {window}")
-    if opt.optim == "sparseadam":  # two optimisers in one
-        refuse(opt, "local_reordering_rate_factor", "optim: sparseadam")
     if opt.decoder_type != DECODER:
         return
     refuse(opt, _UNSUPPORTED, f"decoder_type: {DECODER}")
