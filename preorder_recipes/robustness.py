@@ -30,7 +30,7 @@ FORMS = {"plain": None, "preordered": FEATURES, "reordered": TEXT}
 
 
 @dataclass(frozen=True)
-class Experiment:
+class RobustnessTest:
     """Which models translate which texts.
 
     Attributes:
@@ -89,14 +89,14 @@ def build_parser() -> argparse.ArgumentParser:
 
 def run(arguments: argparse.Namespace) -> None:
     """Translate everything and analyse it."""
-    experiment, runner = _experiment(arguments), StepRunner(arguments.folder, arguments.jobs)
+    test, runner = _test(arguments), StepRunner(arguments.folder, arguments.jobs)
     with runner.alone():
-        runner.run([_swap(experiment)])
-        runner.run(*(_chain(experiment, percent) for percent in experiment.percentages))
-        runner.run([_analyse(experiment)])
+        runner.run([_swap(test)])
+        runner.run(*(_chain(test, percent) for percent in test.percentages))
+        runner.run([_analyse(test)])
 
 
-def _experiment(arguments: argparse.Namespace) -> Experiment:
+def _test(arguments: argparse.Namespace) -> RobustnessTest:
     from onmt_preorder.opennmt.checkpoints import read_options
 
     found: dict[str, tuple[Path, str]] = {}
@@ -120,41 +120,41 @@ def _experiment(arguments: argparse.Namespace) -> Experiment:
         decoder = read_options(str(path)).decoder_type
         translate = (*search.options(arguments.seed, arguments.device, decoder), *more)
         models[name] = (str(path), kind, translate)
-    return Experiment(*texts, models, arguments.percent, arguments.seed)
+    return RobustnessTest(*texts, models, arguments.percent, arguments.seed)
 
 
-def _swap(experiment: Experiment) -> Step:
-    reads = tuple(map(str, filter(None, (experiment.source, experiment.tags))))
+def _swap(test: RobustnessTest) -> Step:
+    reads = tuple(map(str, filter(None, (test.source, test.tags))))
     tags = ("--pos", *reads[1:]) if reads[1:] else ()
-    command = ("preorder", "swap", "--src", reads[0], "--out-dir", "swapped", *tags, *experiment.drawn)
-    made = (text for percent in experiment.percentages for text in experiment.texts(percent))
+    command = ("preorder", "swap", "--src", reads[0], "--out-dir", "swapped", *tags, *test.drawn)
+    made = (text for percent in test.percentages for text in test.texts(percent))
     return Step("swap", command, reads, tuple(made))
 
 
-def _chain(experiment: Experiment, percent: int) -> list[Step]:
+def _chain(test: RobustnessTest, percent: int) -> list[Step]:
     """Preorder the text of one percentage for the models that read an order, and translate it."""
-    texts, steps = experiment.texts(percent), []
+    texts, steps = test.texts(percent), []
     read = {kind: f"{texts[0]}.{form}" if form else texts[0] for kind, form in FORMS.items()}
-    for kind in dict.fromkeys(kind for _, kind, _ in experiment.models.values() if FORMS[kind]):
-        model, tags = str(experiment.preorderer), ("--pos", *texts[1:]) if texts[1:] else ()
+    for kind in dict.fromkeys(kind for _, kind, _ in test.models.values() if FORMS[kind]):
+        model, tags = str(test.preorderer), ("--pos", *texts[1:]) if texts[1:] else ()
         command = ("preorder", "apply", "--model", model, "--src", texts[0], *tags)
         command += ("--format", FORMS[kind], "--out", read[kind])
         steps.append(Step(f"{kind}.{percent}", command, (model, *texts), (read[kind],)))
-    for name, (model, kind, translate) in experiment.models.items():
+    for name, (model, kind, translate) in test.models.items():
         out = f"translations/{name}.{percent}"
         command = ("onmt_translate", "-model", model, "-src", read[kind], "-output", out, *translate)
         steps.append(Step(f"translate/{name}.{percent}", command, (model, read[kind]), (out,)))
     return steps
 
 
-def _analyse(experiment: Experiment) -> Step:
-    paths = {name: f"translations/{name}.{{}}" for name in experiment.models}
-    reads = [path.format(percent) for path in paths.values() for percent in experiment.percentages]
-    command = ["preorder", "analyse", "robustness", "--ref", str(experiment.reference), "--tokenize", "none"]
-    command += [*experiment.drawn, "--json", "--out", "robustness.svg", "--out", "robustness.png"]
+def _analyse(test: RobustnessTest) -> Step:
+    paths = {name: f"translations/{name}.{{}}" for name in test.models}
+    reads = [path.format(percent) for path in paths.values() for percent in test.percentages]
+    command = ["preorder", "analyse", "robustness", "--ref", str(test.reference), "--tokenize", "none"]
+    command += [*test.drawn, "--json", "--out", "robustness.svg", "--out", "robustness.png"]
     command += ["--hyp", *(f"{name}={path}" for name, path in paths.items())]
     made, out = ("robustness.svg", "robustness.png"), "robustness.json"
-    return Step("analyse", tuple(command), (str(experiment.reference), *reads), (*made, out), output=out)
+    return Step("analyse", tuple(command), (str(test.reference), *reads), (*made, out), output=out)
 
 
 if __name__ == "__main__":

@@ -11,7 +11,7 @@ from tests.support.fake_programs import after
 
 def experiment_of(folder, models, tags=None):
     paths = {name: folder / name for name in ("source", "reference", "preorderer")}
-    return robustness.Experiment(**paths, tags=tags, models=models, percentages=(0, 5), seed=1)
+    return robustness.RobustnessTest(**paths, tags=tags, models=models, percentages=(0, 5), seed=1)
 
 
 def test_each_model_gets_the_form_that_it_reads(tmp_path):
@@ -45,7 +45,7 @@ def test_each_model_has_its_search_and_the_subword_model_by_its_whole_path(tmp_p
         torch.save({"opt": Namespace(decoder_type=name)}, tmp_path / f"{name}.pt")
     line = "--src file --ref file --run run --ratio 1.5 --word-reward 1.2 --beam 2 --subword-model file"
     line += " --plain other=other.pt swan=swan.pt"
-    models = robustness._experiment(robustness.build_parser().parse_args(line.split())).models
+    models = robustness._test(robustness.build_parser().parse_args(line.split())).models
     for name, ratio, reward in [("other", 1.5, 0), ("swan", 0, 1.2)]:
         found = _get_parser().parse_args(["-model", "m", "-src", "s", *models[name][-1]])
         assert (found.beam_size, found.ratio, found.swan_word_reward) == (2, ratio, reward)
