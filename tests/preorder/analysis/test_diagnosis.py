@@ -1,5 +1,6 @@
 """Order headroom and the distance of two languages, against brute force over small cases."""
 
+import re
 from collections import Counter
 from itertools import combinations, permutations
 
@@ -10,6 +11,8 @@ from hypothesis import strategies as st
 from sacrebleu.metrics import BLEU
 
 from preorder.analysis.diagnosis import (
+    CASES,
+    GAINED,
     best_btg_order,
     best_order,
     diagnose_pair,
@@ -20,6 +23,7 @@ from preorder.analysis.diagnosis import (
 from preorder.data import Alignment, Permutation
 from preorder.metrics import MetricOptions
 from tests.support.brute_force import order, trees
+from tests.support.running import ROOT
 
 WORDS = st.lists(st.sampled_from("abcd"), max_size=7)
 OPTIONS = MetricOptions(tokenize="none")
@@ -128,3 +132,13 @@ def test_a_pair():
     assert found["nearest"]["name"].startswith("a made-up")  # tau -1/3 is nearest to 0.30
     assert (found["unreordered"]["distance"], found["predicted"]["distance"]) == (6 / 6, 2 / 6)
     assert found["words"][0] == {"word": "y", "count": 3, "unreordered": 2 / 3, "predicted": 2 / 3}
+
+
+def test_the_cases_are_those_of_the_page():
+    page = (ROOT / "docs/evaluation.md").read_text(encoding="utf-8")
+    lines = page.partition("| 20,000 lines of")[2].splitlines()[2:]
+    for line, case in zip(lines, CASES, strict=False):
+        name, tau, share, predicted, gold = (cell.strip() for cell in line.split("|")[1:6])
+        assert case.name.startswith(re.sub(r"\[(.*)\]\(.*\)", r"\1", name))
+        assert (float(tau), int(share.split()[-2])) == (case.tau, round(100 * case.share_of_the_way))
+        assert case is CASES[0] or case.outcome == GAINED.format(predicted, gold)
