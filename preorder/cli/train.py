@@ -126,7 +126,8 @@ def _train(arguments: argparse.Namespace, checkpoints: Checkpoints) -> None:
         bitext = replace(bitext, sentences=list(map(classes.add_to, bitext.sentences)))
     if plan is None:
         method, why = choose_method(bitext.sentences, arguments.trees is not None)
-        more = "tags (--pos) and hand-aligned sentences (preorder align --hand-align) would bring more"
+        more = "" if stanza or bitext.sentences[0].tags else "tags (--pos) and "
+        more += "hand-aligned sentences (preorder align --hand-align) would bring more"
         LOGGER.info(f"--method {method}: {why}; {more}")
         plan = _plan(arguments, method, None)
     lines = plan.lines(bitext)

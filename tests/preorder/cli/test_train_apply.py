@@ -142,8 +142,10 @@ def test_formats_agree(run):
 
 def test_the_text_chooses_the_method(run, folder):
     said = run("train --src src --align align --model model --classes 0").err
-    assert "--method btg: sentences have 3 tokens on average" in said
+    assert "--method btg: sentences have 3 tokens on average; tags (--pos) and hand-aligned" in said
     assert json.loads((folder / "model/model.json").read_text())["method"] == "btg"
+    said = run("train --src src --pos pos --align align --model model --classes 0").err
+    assert "on average; hand-aligned sentences" in said
 
 
 def test_cross_fit_writes_every_line(run, folder):
