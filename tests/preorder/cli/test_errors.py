@@ -79,7 +79,8 @@ analyse length @ --src positions --align ref | ref:1: not an alignment link: 'x'
 analyse length @ --src empty | no sentence can be grouped by source length (tokens)
 analyse gain @ --align align --positions src | src:1: not a number: 'a'
 analyse precision @ --baseline none | no system is called 'none', only: base, ours
-analyse examples @ --src src --system base | 'base' is not to be compared with itself
+analyse examples @ --src src --system base | 'base' cannot be compared with itself: name two systems
+analyse examples --ref ref --hyp base --src src | 'base' cannot be compared with itself: name two systems
 analyse examples @ --src src --system none | no system is called 'none', only: base, ours
 analyse examples @ --src src --hyp ours=ours | system 'ours' has
 analyse robustness @ | base: no {} in it to stand for the percentage
