@@ -231,8 +231,6 @@ def breakdown_table(breakdown: Breakdown) -> Table:
         cells |= {name: f"{cells[name]} ({difference(name, one)})" for name, one in compared.items()}
         rows.append((system, *cells.values()))
     columns = ("system", *score_titles(next(iter(breakdown.systems.values()))))
-    note = (
-        f"In brackets the difference from {baseline}. "
-        f"↑ better, ↓ worse, p < {SIGNIFICANCE_LEVEL} (paired bootstrap)."
-    )
+    note = f"↑ better, ↓ worse, p < {SIGNIFICANCE_LEVEL} (paired bootstrap)."
+    note = f"In brackets the difference from {baseline}. {note}" if breakdown.significance else ""
     return Table(BREAKDOWN_TITLES[breakdown.kind], columns, tuple(rows), note)

@@ -155,6 +155,7 @@ def test_tables_for_people(analyse, run):
     assert "Kendall's tau (−1 to 1)" in printed
     printed = run(f"analyse precision {SYSTEMS}").out
     assert "In brackets the difference from base." in printed
+    assert "In brackets" not in run("analyse precision --ref ref --hyp base").out
     assert "n-gram precision (%)" in printed
 
 
