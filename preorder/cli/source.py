@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from preorder.methods.model_directory import Model
 
 STANZA = "stanza"
-TAGS_OF_MODEL = f"the tags in --trees, or {STANZA} if the model was trained so; so for --trees"
+TAGS_OF_MODEL = f"the tags in --trees; {STANZA}, also for --trees, if the model was trained so"
 
 
 @dataclass(frozen=True)
