@@ -58,7 +58,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     add("--out", metavar="F", default=files.STANDARD, help="Markdown (default: standard output)")
     what = parser.add_mutually_exclusive_group()
     what.add_argument("--plan", action="store_true", help="only say what would be trained, and for how long")
-    what.add_argument("--no-training", action="store_true", help="print what there is, and name what is missing")
+    what.add_argument("--no-training", action="store_true", help="print what there is, name what is missing")
     text = "all that follows: further options of preorder_recipes.run, as --size tiny --steps 20"
     add("--also", metavar="OPTION", nargs=argparse.REMAINDER, default=[], help=text)
     return execute(parser, argv)
