@@ -193,7 +193,7 @@ def stanza_options(
     spacy = resolved(source.spacy_model) if source.spacy_model else trained and trained.spacy
     language = source.lang or language or (spacy and os.path.basename(spacy).partition("_")[0])
     if language is None or not LANGUAGE.fullmatch(language):
-        raise UsageError("--lang says which models Stanza needs, and which language spaCy's is for")
+        raise UsageError("give --lang, such as en or zh-hans: it says which models Stanza needs")
     tagset = source.tagset or ("upos" if spacy and not trained else (trained or StanzaOptions).tagset)
     folder = remembered_folder(trained, source.stanza_dir)
     return StanzaOptions(language, trees, tagset, tagged, folder, source.stanza_device, spacy)

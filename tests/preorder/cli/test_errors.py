@@ -152,7 +152,7 @@ diagnose --src pairs | give --src with --tgt or --align, or --ref with --hyp
 diagnose --src pairs --align far | far:1: link 9-0 is out of range
 diagnose --src pairs --align links --pos tags | tags:2: 1 POS tags for 2 words
 diagnose --src ab --align link | 1 lines are too few
-annotate --src src | --lang says which models Stanza needs
+annotate --src src | give --lang, such as en or zh-hans
 annotate --src src --lang en --trees dependency | --out is needed: trees and classes are written beside it
 annotate --src src --pos f --classes 5 | --out is needed: trees and classes are written beside it
 annotate --src src --pos f --classes nowhere | --classes nowhere: neither a number nor a file
@@ -190,7 +190,7 @@ train # --max-length 2 | no sentence of 1 to 2 tokens to train on
 train # --annot f | --annot holds words and POS tags: it does not go with --src or --pos
 train # --cross-fit 300 --cross-fit-out f | too few lines to train on for 300 folds
 train # --pos three.tags | three.tags:2: 2 POS tags for 3 words
-train # --pos stanza | --lang says which models Stanza needs
+train # --pos stanza | give --lang, such as en or zh-hans
 swap -q --src ten --pos one.order --out-dir out | 10 words
 swap --src ten --out-dir ten | cannot be written
 """
