@@ -184,20 +184,22 @@ def test_languages_are_the_ends_of_the_names(tmp_path, files, names):
     ("more", "message"),
     [
         ("--dev-src x", "--dev-src and --dev-tgt go together"),
-        ("--test-src no --test-tgt no", "no: cannot be read: No such file or directory"),
-        ("--test-src empty --test-tgt empty", "empty: no sentence pair is left"),
+        ("--test-src no --test-tgt no.ja", "no: cannot be read: No such file or directory"),
+        ("--test-src empty --test-tgt empty.ja", "empty: no sentence pair is left"),
         ("--tgt -", "a corpus is read from files, not from standard input"),
+        ("--src empty --tgt empty", "empty: is both the source and its translation"),
         ("--tgt empty", "empty:2: the file ends after 1 lines, {folder}/my.en goes on"),
-        ("--src feature --tgt feature", "feature:1: has token￨position already"),
-        ("--src same --tgt same", "same: too few pairs of different lines to split dev and test off"),
-        ("--src three --tgt three", "three: no pair is left to train on: all have a line of dev or"),
+        ("--src feature --tgt feature.ja", "feature:1: has token￨position already"),
+        ("--src same --tgt same.ja", "same: too few pairs of different lines to split dev and test off"),
+        ("--src three --tgt three.ja", "three: no pair is left to train on: all have a line of dev or"),
     ],
 )
 def test_what_cannot_be_split_is_one_line_and_status_2(tmp_path, monkeypatch, capsys, more, message):
     monkeypatch.chdir(tmp_path)
     texts = {"empty": [""], "feature": ["a￨1"], "same": ["a"] * 100, "three": ["a", "b", "a", "b"]}
     for name, lines in texts.items():
-        write(tmp_path, name, lines)
+        for copy in (name, f"{name}.ja"):
+            write(tmp_path, copy, lines)
     assert split.main([*corpus(tmp_path), *more.split(), "--out", "out"]) == 2
     error = capsys.readouterr().err
     assert error.startswith(message.format(folder=tmp_path))
