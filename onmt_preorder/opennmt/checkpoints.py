@@ -248,7 +248,7 @@ def best(model: str) -> tuple[Path, int, float]:
     """Return path, step and validation perplexity of the best checkpoint that is there, by ``save_model``."""
     checkpoints = paths(Path(model))
     if not checkpoints:
-        raise DataError("there is no checkpoint MODEL_step_N.pt of this training", model)
+        raise DataError("there is no such checkpoint, for any step N", f"{model}_step_N.pt")
     noted = {step: getattr(read_options(str(path)), _NOTE, None) for step, path in checkpoints.items()}
     found = {step: perplexity for step, perplexity in noted.items() if perplexity is not None}
     if not found:

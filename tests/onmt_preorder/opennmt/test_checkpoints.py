@@ -193,7 +193,7 @@ def test_no_checkpoints(tmp_path, folder, capsys):
     for name in ("model.pt", "other_step_1.pt", "model_step_x.pt"):
         write(tmp_path / name)
     assert main(["best", str(tmp_path / folder / "model")]) == 2
-    message = "model: there is no checkpoint MODEL_step_N.pt of this training\n"
+    message = "model_step_N.pt: there is no such checkpoint, for any step N\n"
     assert capsys.readouterr().err.endswith(message)
 
 
