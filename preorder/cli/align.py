@@ -74,7 +74,7 @@ def run(arguments: argparse.Namespace) -> None:
     if any(hand) and not all(hand):
         raise UsageError("--hand-src, --hand-tgt and --hand-align belong together")
     if arguments.samplers or arguments.hand_align:
-        options.refuse(arguments, ("symmetrize",), "with --samplers and --hand-align")
+        options.refuse(arguments, ("symmetrize",), "with --samplers or --hand-align")
     else:
         options.refuse(arguments, ("min_confidence",), "without --samplers or --hand-align")
     files.write_lines(arguments.out, map(format_alignment, _aligned(arguments)))

@@ -125,7 +125,7 @@ evaluate --align from1 --order one.order | do they count from 1? (preorder map -
 align | the following arguments are required: --tgt
 align $ --hand-src source --hand-tgt target | --hand-src, --hand-tgt and --hand-align belong together
 align --src ten --tgt source --chunk 1 | source:3: the file ends after 2 lines, ten goes on
-align $ --samplers 2 --symmetrize union | --symmetrize has no effect with --samplers and --hand-align
+align $ --samplers 2 --symmetrize union | --symmetrize has no effect with --samplers or --hand-align
 align $ --min-confidence 0.5 | --min-confidence has no effect without --samplers or --hand-align
 align $ --samplers 2 --min-confidence 0 | 0.0 is not a number above 0 and at most 1
 align $ --seed ² | '²' is not a whole number from 0 to 4294967295
