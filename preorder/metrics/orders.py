@@ -33,25 +33,13 @@ from preorder.metrics import Metric, Score
 
 
 @entry_point
-def count_pairs(ranks: np.ndarray, size: int) -> tuple[int, int, int]:
-    """Count the pairs ``i < j`` of integers in ``[0, size)``: concordant, discordant, tied.
-
-    Concordant is ``ranks[i] < ranks[j]``. A Fenwick tree holds how often each rank was seen. O(n log size).
-    """
-    tree = np.zeros(size + 1, np.int64)
-    seen = np.zeros(size, np.int64)
+def count_pairs(ranks: np.ndarray) -> tuple[int, int, int]:
+    """Count the pairs ``i < j``: concordant, ``ranks[i] < ranks[j]``; discordant; tied. O(n²)."""
     concordant, tied = 0, 0
-    for rank in ranks:
-        tied += seen[rank]
-        seen[rank] += 1
-        node = rank
-        while node > 0:  # tree nodes 1 … rank: the ranks below this one
-            concordant += tree[node]
-            node -= node & -node
-        node = rank + 1
-        while node <= size:
-            tree[node] += 1
-            node += node & -node
+    for j in range(len(ranks)):
+        for i in range(j):
+            concordant += ranks[i] < ranks[j]
+            tied += ranks[i] == ranks[j]
     pairs = len(ranks) * (len(ranks) - 1) // 2
     return concordant, pairs - concordant - tied, tied
 
@@ -168,7 +156,7 @@ def _statistics(groups: np.ndarray, positions: np.ndarray, offsets: np.ndarray) 
             reordered[positions[token]] = groups[token]
         reordered = reordered[reordered != UNALIGNED]
         group_count = reordered.max() + 1 if len(reordered) else 0
-        concordant, discordant, tied = count_pairs(reordered, group_count)
+        concordant, discordant, tied = count_pairs(reordered)
         result[sentence, 0] = len(reordered)
         result[sentence, 1] = concordant
         result[sentence, 2] = discordant

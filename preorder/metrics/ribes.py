@@ -76,7 +76,7 @@ def _score(hypothesis: np.ndarray, reference: np.ndarray) -> float:
     elif len(indices) < 2:
         return 0.0
     else:
-        order = count_pairs(indices, len(reference))[0] / (len(indices) * (len(indices) - 1) / 2)
+        order = count_pairs(indices)[0] / (len(indices) * (len(indices) - 1) / 2)
     precision = len(indices) / len(hypothesis)
     brevity = min(1.0, np.exp(1 - len(reference) / len(hypothesis)))
     return order * precision**ALPHA * brevity**BETA
