@@ -13,18 +13,10 @@ import numpy as np
 
 from preorder.annotate.classes import UNKNOWN
 from preorder.compiled import entry_point, inner
-from preorder.data import Permutation, Sentence
-from preorder.data.formats import (
-    FEATURE_SEPARATOR,
-    FORMATTERS,
-    format_features,
-    is_odd,
-    needs_escape,
-    parse_source,
-)
+from preorder.data import Permutation
+from preorder.data.formats import FEATURE_SEPARATOR, format_features, is_odd, needs_escape, parse_source
 from preorder.errors import DataError
 from preorder.learning.encode import BORDER, LAYERS, Batch, Hashes, hash_tokens, seed_of
-from preorder.methods.base import binary_trees, permutations
 from preorder.methods.model_directory import Model
 
 SPACE, TAB, NEWLINE, RETURN = 32, 9, 10, 13
@@ -89,13 +81,7 @@ class BlockOrderer:
                 parse_source(" ".join(line))
         except DataError:
             return None
-        nodes, positions = self._preorderer.parse_hashed(batch)
-        if self._format in ("text", "tree"):
-            sentences = [Sentence(words(line)) for line in range(lines)]
-            is_tree = self._format == "tree"
-            found = binary_trees(nodes, sentences) if is_tree else permutations(positions, sentences)
-            written = map(FORMATTERS[self._format], sentences, found)
-            return "".join(f"{line}\n" for line in written), None
+        _, positions = self._preorderer.parse_hashed(batch)
         numbers = positions
         if self._format == "order":
             firsts = np.repeat(starts[:-1], np.diff(starts))

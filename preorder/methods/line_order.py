@@ -8,6 +8,8 @@ from preorder.data import Sentence
 from preorder.data.formats import FORMATTERS, needs_escape
 from preorder.methods.model_directory import Model
 
+BLOCK_FORMATS = ("features", "positions", "order")  # words and trees are written as fast by Python
+
 Escaped = tuple[int, tuple[str, ...]]  # a line, from 0, and its words
 
 
@@ -17,7 +19,7 @@ class LineOrderer:
     def __init__(self, model: Model, name: str) -> None:
         self._model, self._format = model, name
         self._in_blocks = None
-        if hasattr(model.preorderer, "parse_hashed"):
+        if name in BLOCK_FORMATS and hasattr(model.preorderer, "parse_hashed"):
             from preorder.methods.block_order import BlockOrderer  # imports numba
 
             self._in_blocks = BlockOrderer(model, name)
