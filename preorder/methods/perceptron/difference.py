@@ -96,31 +96,27 @@ def count_difference(differences, s, counter, tokens, spread, plus, minus):
 @inner
 def _unlike_nodes(plus, minus):
     """Return the nodes that only the one tree has, with a last field of 1 or, of ``minus``, -1."""
-    n = plus.shape[0] + 1
-    index = np.full((n + 1, n + 1), -1, np.int32)
-    nodes = np.empty((2 * (n - 1), NODE_FIELDS + 1), np.int32)
-    count = 0
-    for k in range(n - 1):
-        index[plus[k, 0], plus[k, 2]] = k
-    for k in range(n - 1):
-        same = index[minus[k, 0], minus[k, 2]]
-        equal = same >= 0
-        for field in range(NODE_FIELDS if equal else 0):
-            equal = equal and plus[same, field] == minus[k, field]
-        if equal:
-            index[minus[k, 0], minus[k, 2]] = -1
-        else:
-            for field in range(NODE_FIELDS):
-                nodes[count, field] = minus[k, field]
-            nodes[count, NODE_FIELDS] = -1
-            count += 1
-    for k in range(n - 1):
-        if index[plus[k, 0], plus[k, 2]] >= 0:
-            for field in range(NODE_FIELDS):
-                nodes[count, field] = plus[k, field]
-            nodes[count, NODE_FIELDS] = 1
-            count += 1
+    nodes = np.empty((2 * plus.shape[0], NODE_FIELDS + 1), np.int32)
+    count = _add_unlike(minus, plus, -1, nodes, 0)
+    count = _add_unlike(plus, minus, 1, nodes, count)
     return nodes[:count]
+
+
+@inner
+def _add_unlike(tree, other, sign, nodes, count):
+    for k in range(tree.shape[0]):
+        is_shared = False
+        for i in range(other.shape[0]):
+            equal = True
+            for field in range(NODE_FIELDS):
+                equal = equal and tree[k, field] == other[i, field]
+            is_shared = is_shared or equal
+        if not is_shared:
+            for field in range(NODE_FIELDS):
+                nodes[count, field] = tree[k, field]
+            nodes[count, NODE_FIELDS] = sign
+            count += 1
+    return count
 
 
 # What follows works on arrays in local names, with all nodes at a time: called for each node, or handed
