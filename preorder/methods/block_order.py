@@ -31,7 +31,7 @@ class BlockOrderer:
     """Orders blocks by a model that has a preorderer that parses hashes; threads may share it."""
 
     def __init__(self, model: Model, name: str) -> None:
-        self._model, self._has_seen_lines = model, False
+        self._model = model
         self._preorderer: Any = model.preorderer
         self._format = name
         self._layers = self._preorderer.token_layers
@@ -71,8 +71,7 @@ class BlockOrderer:
             bounds = zip(tables[0].begins[0, tokens], tables[0].ends[0, tokens], strict=True)
             return tuple(texts[0][begin:end].decode() for begin, end in bounds)
 
-        if self._model.lowercased and not self._has_seen_lines:
-            self._has_seen_lines = True
+        if self._model.lowercased and decoded[0] != decoded[0].lower():
             self._model.warn_of_capitals(word for line in range(lines) for word in words(line))
         odd = np.fromiter(map(is_odd, decoded[0].split("\n")), np.bool_, lines)
         odd_lines = {line: words(line) for line in np.flatnonzero(odd).tolist()}

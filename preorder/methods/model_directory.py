@@ -79,7 +79,7 @@ class Model:
         """Warn once that a text has capitals, if that of the training has none."""
         if self.lowercased and not self._has_warned:
             word = next((word for word in words if word != word.lower()), None)
-            if word is not None:
+            if word is not None and not self._has_warned:  # by another thread, meanwhile
                 self._has_warned.append(True)
                 what = f"{shown(word)} is unknown to it: lowercase it (--lowercase)"
                 LOGGER.warning(f"the model was trained on lowercased text: {what}")

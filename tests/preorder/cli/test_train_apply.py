@@ -11,6 +11,7 @@ import pytest
 
 from preorder.cli import main
 from preorder.data.formats import parse_features, parse_order, parse_positions
+from preorder.io import files
 from preorder.methods.perceptron.learner import Learner
 from tests.support.texts import content, write
 
@@ -89,14 +90,15 @@ LOWERCASED = "the model was trained on lowercased text: {!r} is unknown to it: l
 
 @pytest.mark.parametrize("more", ["", "--n-best 2"])
 @pytest.mark.parametrize("lower", [True, False])
-def test_a_lowercased_model_warns_of_capitals(run, folder, lower, more):
-    """Not of capitals among the tags; and only once."""
+def test_a_lowercased_model_warns_of_capitals(run, folder, monkeypatch, lower, more):
+    """Wherever they are; not of capitals among the tags; and only once."""
+    monkeypatch.setattr(files.read_blocks, "__defaults__", (100,))
     text = list(map(str.lower, lines(60))) + ["S1 v1 o1"] * (not lower)
     write(folder / "annot", *(f"{line}\tN V N" for line in text))
     write(folder / "align", *["0-0 1-2 2-1"] * len(text))
     run(f"{BTG} --annot annot --align align")
     for test, capital in (("s1 v1 o1", None), ("s1 É V2", "É")):
-        write(folder / "test", *[f"{test}\tN V N"] * 3)
+        write(folder / "test", *["s1 v1 o1\tN V N"] * 20, *[f"{test}\tN V N"] * 3)
         said = run(f"{APPLY} -q --annot test {more}").err
         assert said == (LOWERCASED.format(capital) if lower and capital else "")
 
