@@ -108,10 +108,8 @@ NONE_LOW, NONE_HIGH = 1 << 30, -1
 class Bounds(NamedTuple):
     """Least and greatest target group in each span, ``NONE_LOW`` and ``NONE_HIGH`` where it has none."""
 
-    low: np.ndarray  # [b, e]; the other two [e, b], for contiguous reading
+    low: np.ndarray  # [e, b], both
     high: np.ndarray
-    low_by_end: np.ndarray
-    high_by_end: np.ndarray
 
 
 @inner
@@ -120,15 +118,13 @@ def group_bounds(groups):
     n = groups.size
     low = np.full((n + 1, n + 1), NONE_LOW, np.int32)
     high = np.full((n + 1, n + 1), NONE_HIGH, np.int32)
-    low_by_end, high_by_end = low.copy(), high.copy()
     for b in range(n):
         lowest, highest = NONE_LOW, NONE_HIGH
         for e in range(b + 1, n + 1):
             if groups[e - 1] >= 0:
                 lowest, highest = min(lowest, groups[e - 1]), max(highest, groups[e - 1])
-            low[b, e] = low_by_end[e, b] = lowest
-            high[b, e] = high_by_end[e, b] = highest
-    return Bounds(low, high, low_by_end, high_by_end)
+            low[e, b], high[e, b] = lowest, highest
+    return Bounds(low, high)
 
 
 @inner
@@ -138,16 +134,16 @@ def violations(bounds, nodes):
     for k in range(nodes.shape[0]):
         b, m, e = nodes[k, 0], nodes[k, 1], nodes[k, 2]
         if nodes[k, 3] == STRAIGHT:
-            count += bounds.high[b, m] > bounds.low[m, e]
+            count += bounds.high[m, b] > bounds.low[e, m]
         else:
-            count += bounds.high[m, e] > bounds.low[b, m]
+            count += bounds.high[e, m] > bounds.low[m, b]
     return count
 
 
 @inner
 def penalise(bounds, n, penalty, node):
     """Add a penalty to the score of every node that violates the groups."""
-    low, high = bounds.low_by_end, bounds.high_by_end
+    low, high = bounds.low, bounds.high
     for e in range(2, n + 1):
         for m in range(1, e):
             first = node_index(m, e)
