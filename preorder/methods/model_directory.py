@@ -20,7 +20,7 @@ from safetensors import SafetensorError
 from safetensors.numpy import load, save
 
 from preorder.annotate.classes import WordClasses
-from preorder.annotate.stanza import FOLDER_VARIABLE, LANGUAGE, TREES, StanzaOptions
+from preorder.annotate.stanza import LANGUAGE, TREES, StanzaOptions
 from preorder.data import Sentence
 from preorder.errors import DataError, UsageError, errors_in, shown
 from preorder.io import atomic, files, storage
@@ -109,8 +109,7 @@ def save_model(model: Model, directory: str) -> None:
     if model.stanza is not None:
         stanza = {name: getattr(model.stanza, name) for name in STANZA_FIELDS}
         stanza |= {SPACY: model.stanza.spacy} if model.stanza.spacy else {}
-        stanza_folder = model.stanza.folder or os.environ.get(FOLDER_VARIABLE)
-        stanza[STANZA_FOLDER] = os.path.abspath(stanza_folder) if stanza_folder else None
+        stanza[STANZA_FOLDER] = model.stanza.top and os.path.abspath(model.stanza.top)
     description = {
         "format": FORMAT,
         "version": FORMAT_VERSION,
