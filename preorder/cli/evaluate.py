@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 from collections.abc import Callable
 from dataclasses import asdict
-from typing import TYPE_CHECKING
 
 from preorder.alignment.gold import gold_permutation, target_groups
 from preorder.command_line import options, print_table
@@ -13,11 +12,6 @@ from preorder.data import Alignment, Permutation
 from preorder.data.formats import read_alignments
 from preorder.errors import DataError
 from preorder.io import files
-
-if TYPE_CHECKING:
-    from preorder.metrics.orders import TargetGroups
-
-    Row = tuple[TargetGroups | None, TargetGroups, Permutation]
 
 EXAMPLES = """\
   preorder evaluate --align test.align --order test.order
@@ -104,7 +98,7 @@ def _evaluate_alignment(arguments: argparse.Namespace) -> None:
 def _evaluate_orders(arguments: argparse.Namespace) -> None:
     from preorder.metrics.orders import evaluate
 
-    def row(alignment: Alignment, permutation: Permutation) -> Row:
+    def row(alignment: Alignment, permutation: Permutation) -> tuple:
         length = len(permutation)
         gold = gold_permutation(alignment, length, arguments.unaligned, arguments.statistic)
         return target_groups(alignment, length), gold.positions, permutation
