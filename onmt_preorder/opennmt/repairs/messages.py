@@ -27,7 +27,7 @@ from preorder.errors import DataError, PreorderError, UsageError
 from preorder.processes import INTERRUPTED
 
 EXIT_STATUS = 2
-_OURS = re.compile(r"preorder\.errors\.\w+: ")  # before the reason, at the end of another process's traceback
+_OURS = re.compile(r"^preorder\.errors\.\w+: ")  # begins the last line of another process's traceback
 
 
 def show_errors_in_one_line() -> None:
@@ -99,7 +99,7 @@ def _signal_handler(original: Any, *args: Any) -> None:
     except Exception as error:
         line = _last_line(error)
         if _OURS.match(line):
-            raise PreorderError(_OURS.sub("", line, count=1)) from None
+            raise PreorderError(_OURS.sub("", line)) from None
         raise
 
 
@@ -116,7 +116,7 @@ def _show_uncaught(
     # make it anew; the last line is the error itself.
     last = _last_line(error)
     if issubclass(kind, PreorderError) or _OURS.match(last):
-        line = _OURS.sub("", last, count=1)
+        line = _OURS.sub("", last)
     elif any(frame.f_globals.get("__package__") == "onmt.bin" for frame in frames):
         line = _explain(error, frames)
     if line is None:
