@@ -6,6 +6,8 @@ BIN := $(VENV)/bin
 OPENNMT := OpenNMT-py==3.5.1
 # for tests of the kernels without a GPU; torch for GPUs brings it along
 TRITON := 'triton==3.7.1; platform_system == "Linux" and platform_machine == "x86_64"'
+# a language model for phrases; there are no wheels, and its build takes a C++ compiler two minutes
+LM := kenlm==0.3.0
 
 # make demo: the main job, on data of our own making or on DATA, a folder with {train,dev,test}.{SRC,TGT}
 DATA ?= runs/synthetic
@@ -59,6 +61,7 @@ demo: | $(if $(filter runs/synthetic,$(DATA)),$(DATA),given-data) $(VENV)/.ready
 
 test test-all: $(VENV)/.ready
 	$(if $(filter test-all,$@),$(BIN)/python -m pip install --quiet $(TRITON))
+	$(if $(filter test-all,$@),-$(BIN)/python -m pip install --quiet $(LM))
 	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n auto --dist loadfile $(if $(filter test,$@),-m "not slow")
 
 lint: $(VENV)/.ready
