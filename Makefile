@@ -6,7 +6,8 @@ BIN := $(VENV)/bin
 OPENNMT := OpenNMT-py==3.5.1
 # for tests of the kernels without a GPU; torch for GPUs brings it along
 TRITON := 'triton==3.7.1; platform_system == "Linux" and platform_machine == "x86_64"'
-# a language model for phrases; there are no wheels, and its build takes a C++ compiler two minutes
+# language models for phrases: there are no wheels, and the build takes two minutes; without a C++ compiler make goes on,
+# and their tests are skipped
 LM := kenlm==0.3.0
 
 # make demo: the main job, on data of our own making or on DATA, a folder with {train,dev,test}.{SRC,TGT}
