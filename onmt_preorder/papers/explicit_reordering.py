@@ -29,7 +29,7 @@ if TYPE_CHECKING:  # they import onmt, whose options this module is part of
 SIMILARITY = "similarity"
 NONE, EXGRE, REFSR = "none", "exgre", "refsr"
 SAME = -1  # as reordering_distance
-WINDOW = 2.0  # all of the Gaussian that is not zero to .0003
+WINDOW = 2.0  # for D up to 0.5 the rest of the Gaussian is below 0.0004; for D = 1 below 0.02
 
 _OF_LEARNING = ("reordering_loss_weight", "reordering_distance", "reordering_window", "reordering_rank")
 _EXPLICIT = f"explicit_reordering: {EXGRE} or {REFSR}", lambda opt: opt.explicit_reordering != NONE

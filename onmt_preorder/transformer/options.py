@@ -21,7 +21,7 @@ ABSOLUTE, RELATIVE, RECURRENT = "absolute", "relative", "recurrent"
 READERS = {ENCODER: (ABSOLUTE, RELATIVE), "bidirectional_gru": (ABSOLUTE, RECURRENT)}
 """The encoders that read preordered positions, and how they can."""
 PRE, POST = "pre", "post"
-PAPER_LIMIT = 4  # Kawara et al. 2021, §IV-B
+PAPER_LIMIT = 4  # Kawara et al. 2021, §V-C and Table I
 
 # What OpenNMT-py's own encoder and decoder can do and ours cannot; nor can it translate with copy_attn.
 _UNSUPPORTED_ENCODER = (
