@@ -126,11 +126,11 @@ PAPERS = {
     "exgre": "warmup_steps 8000, train_steps 300000, valid_steps 2000, save_checkpoint_steps 2000",
     "refsr": "accum_count [8], batch_size 4096",  # ~32k tokens
     "distortion_hidden": "hidden_size 1000, word_vec_size 620, dropout [0.5], param_init 0.01, "
-    "optim adadelta, adadelta_rho 0.95, adadelta_eps 1e-06, learning_rate_decay 1, batch_size 80, max_grad_norm 1, "
-    "src_vocab_size 30000, src_seq_length 50",
+    "optim adadelta, adadelta_rho 0.95, adadelta_eps 1e-06, learning_rate_decay 1, batch_size 80, "
+    "max_grad_norm 1, src_vocab_size 30000, src_seq_length 50",
     "npmt": "rnn_type GRU, layers 2, hidden_size 512, dropout [0.5], optim adam, learning_rate 0.001, "
-    "learning_rate_decay 1, batch_size 32, swan_segment_length 6, local_reordering_window 7, swan_unpromising 0, "
-    "word_vec_size 256, max_grad_norm 10",
+    "learning_rate_decay 1, batch_size 32, swan_segment_length 6, local_reordering_window 7, "
+    "swan_unpromising 0, word_vec_size 256, max_grad_norm 10",
 }
 
 
