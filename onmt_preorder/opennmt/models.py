@@ -1,7 +1,7 @@
 """Building of models: encoder and local reordering, first values, bfloat16, dropout.
 
 Why: OpenNMT-py gives source features to the embeddings, never to an encoder, and allows no layer between the
-two. It fills all parameters of a new model alike, and demands all of a resumed one in the checkpoint. Its
+two. It scales embeddings only together with sinusoids. It fills all parameters of a new model alike, and demands all of a resumed one in the checkpoint. Its
 mixed precision is for GPUs alone; its dropout is slow on CPUs.
 
 Can go when an encoder can ask for the vocabularies, a layer can be put before it, a model can initialise
@@ -12,10 +12,11 @@ from __future__ import annotations
 
 import logging
 from argparse import Namespace
+from math import sqrt
 from typing import Any
 
 import torch
-from torch import nn
+from torch import Tensor, nn
 
 from onmt_preorder.cpu.bfloat16_linear import Bfloat16Linear
 from onmt_preorder.cpu.dropout import draw_cheaply
@@ -62,10 +63,20 @@ def _build_source_embeddings(original: Any, model_opt: Namespace, vocabs: dict[s
 
 @adapts("onmt.model_builder", "build_embeddings")
 def _build_embeddings(original: Any, opt: Namespace, vocabs: dict[str, Any], for_encoder: bool = True) -> Any:
-    """Leave positions out of the target words of SWAN: each of its segments begins anew."""
+    """Leave positions out of the target words of SWAN: each of its segments begins anew; scale."""
     if not for_encoder and opt.decoder_type == phrases.DECODER:
         opt = Namespace(**{**vars(opt), "position_encoding": False})
-    return original(opt, vocabs, for_encoder)
+    embeddings = original(opt, vocabs, for_encoder)
+    if opt.scale_embeddings and not opt.position_encoding:  # with it OpenNMT-py does
+        embeddings.make_embedding.add_module("scale", _Scale())
+    return embeddings
+
+
+class _Scale(nn.Module):
+    """Multiplies embeddings by the root of their size."""
+
+    def forward(self, embedded: Tensor) -> Tensor:
+        return embedded * sqrt(embedded.size(-1))
 
 
 @adapts("onmt.model_builder", "build_model")

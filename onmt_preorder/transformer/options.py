@@ -36,7 +36,12 @@ _EITHER = (
     f"encoder_type or decoder_type: {ENCODER}",
     lambda opt: ENCODER in (opt.encoder_type, opt.decoder_type),
 )
-NEEDS = {"preorder_max_relative": _RELATIVE, "source_max_relative": _OURS, "norm_placement": _EITHER}
+NEEDS = {
+    "preorder_max_relative": _RELATIVE,
+    "source_max_relative": _OURS,
+    "norm_placement": _EITHER,
+    "scale_embeddings": ("position_encoding: false", lambda opt: not opt.position_encoding),
+}
 
 
 @dataclass(frozen=True)
@@ -93,6 +98,8 @@ def add_options(parser: Any) -> None:
         add(name, type=int, default=default, help=f"Clipping distance of the {what}.")
     what = "Where layers normalise: before each sub-layer, as OpenNMT-py, or after its residual."
     add("norm_placement", default=PRE, choices=[PRE, POST], help=what)
+    what = "Multiply word embeddings by the root of their size, as position_encoding does, with any model."
+    add("scale_embeddings", action="store_true", help=what)
 
 
 def check(opt: Namespace) -> None:

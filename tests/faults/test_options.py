@@ -47,6 +47,7 @@ VALUES = {
     "source_max_relative": 2,
     "target_max_relative": 2,
     "norm_placement": "post",
+    "scale_embeddings": True,
     "reordering_embedding": ["encoder"],
     "additional_position_encoding": ["decoder"],
     "explicit_reordering": "exgre",

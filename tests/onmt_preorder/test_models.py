@@ -198,9 +198,9 @@ def first_reads(encoder):
     return seen[0]
 
 
-@pytest.mark.parametrize("with_original", [True, False])
-def test_absolute_adds_the_encoding_of_the_preordered_position(with_original):
-    changes = {"preorder_encoding": ["absolute"], "source_max_relative": 0}
+@pytest.mark.parametrize(("with_original", "scaled"), [(True, False), (False, False), (False, True)])
+def test_absolute_adds_the_encoding_of_the_preordered_position(with_original, scaled):
+    changes = {"preorder_encoding": ["absolute"], "source_max_relative": 0, "scale_embeddings": scaled}
     encoder = make_encoder(**changes, position_encoding=with_original)
     read = first_reads(encoder)
     for i, (word, position) in enumerate(LONG):

@@ -13,7 +13,7 @@ from onmt_preorder.cpu.bfloat16_linear import Bfloat16Linear
 from onmt_preorder.opennmt import models
 from onmt_preorder.plugin import register
 from tests.support.opennmt import make_opt
-from tests.support.transformers import SWAN
+from tests.support.transformers import PLAIN, SWAN
 
 register()
 
@@ -44,6 +44,18 @@ def test_the_embeddings_have_a_deviation_of_their_own(changes):
     assert model.generator.weight.abs().max() < 0.2
     for weight in embeddings_of(build(make_opt(**NPMT))):  # without it they are as all parameters
         assert 0.099 < weight.abs().max() <= 0.1
+
+
+def test_embeddings_without_positions_can_be_scaled_as_with_them():
+    ids = torch.tensor([[[4], [9]]])
+    with_positions = build(make_opt(**PLAIN))
+    scaled = build(make_opt(**PLAIN, position_encoding=False, scale_embeddings=True))
+    assert list(scaled.state_dict()) == [name for name in with_positions.state_dict() if ".pe." not in name]
+    for model, positions in ((with_positions, 1), (scaled, 0)):
+        for side in (model.encoder, model.decoder):
+            sinusoids = side.embeddings.eval().make_embedding.pe.pe[:2, 0] if positions else 0
+            expected = 8 * side.embeddings.word_lut(ids[..., 0]) + sinusoids
+            torch.testing.assert_close(side.embeddings(ids), expected)
 
 
 @pytest.mark.parametrize("changes", [{}, GLOROT])
