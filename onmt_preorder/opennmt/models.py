@@ -1,8 +1,9 @@
 """Building of models: encoder and local reordering, first values, bfloat16, dropout.
 
 Why: OpenNMT-py gives source features to the embeddings, never to an encoder, and allows no layer between the
-two. It scales embeddings only together with sinusoids. It fills all parameters of a new model alike, and demands all of a resumed one in the checkpoint. Its
-mixed precision is for GPUs alone; its dropout is slow on CPUs.
+two. It scales embeddings only together with sinusoids. It fills all parameters of a new model alike, and
+demands all of a resumed one in the checkpoint. Its mixed precision is for GPUs alone; its dropout is slow on
+CPUs.
 
 Can go when an encoder can ask for the vocabularies, a layer can be put before it, a model can initialise
 itself, parameters can be added to a trained model, and ``model_dtype`` can be bf16.
