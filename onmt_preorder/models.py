@@ -33,7 +33,7 @@ def _make_last_norm(opt: Namespace) -> nn.Module:  # post-norm layers end with o
 
 
 class PreorderTransformerEncoder(ReadsPositions, EncoderBase):
-    """A Transformer encoder that may be told, or learn, each token's position in the target's order.
+    """A Transformer encoder that may read, or learn, each token's position in the target's order.
 
     Pre-norm, without any encoding of preordered positions and with ``source_max_relative: 0``, it
     computes what OpenNMT-py's ``transformer`` encoder computes.

@@ -107,6 +107,8 @@ def train(tables: Sequence[PaperTable], more: Sequence[str], only_plan: bool) ->
             print(what, file=sys.stderr)
     if only_plan:
         return
+    for experiment in wanted:  # before hours of training
+        experiment.data_folder()
     for experiment, systems in wanted.items():
         names = [_written(row) if row.changes else row.system for row in systems.values()]
         line = ["--data", str(experiment.data_folder()), *command_line(experiment, names, more)]

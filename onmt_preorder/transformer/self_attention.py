@@ -25,7 +25,7 @@ class SourceBatch:
     padding: Tensor  # (batch, length), True after a sentence's end
     lengths: Tensor  # (batch,) tokens in each sentence
     original: Positions  # the same for all sentences
-    preordered: Positions | None  # in the target's order; None where the encoder is not told
+    preordered: Positions | None  # in the target's order; None where the encoder reads none
 
     @cached_property
     def twice(self) -> SourceBatch:

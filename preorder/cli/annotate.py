@@ -127,7 +127,7 @@ def _do(job: _Job, stanza: StanzaOptions | None, workers: int, shard: Shard | No
     pairs: Iterable[tuple[Sentence, str | None]] = ((sentence, None) for sentence in sentences)
     if stanza is not None:
         pairs = _by_stanza(sentences, stanza, workers, checkpoints)
-    with checkpoints.told(), ExitStack() as stack:  # all files are written, or none
+    with checkpoints.resumption_logged(), ExitStack() as stack:  # all files are written, or none
         paths = (job.out, job.pos_out, beside.get("trees"))
         annot_file, pos_file, trees_file = (
             path and stack.enter_context(files.writer(path)) for path in paths

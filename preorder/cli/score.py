@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 EXAMPLES = """\
   preorder score --ref test.ja --hyp base=base.ja ours=ours.ja --baseline base --tokenize none
   preorder score --ref test.ja --hyp base=base/seed{1,2,3}.ja ours=ours/seed{1,2,3}.ja --pairwise
-  preorder score --ref test.ja --hyp base=base.ja ours=ours.ja --align test.align --positions ours=test.pos
+  preorder score --ref test.ja --hyp base=base.ja ours=ours.ja --align test.align --positions ours=positions
   preorder score --ref test.ja.1 --ref test.ja.2 --hyp ours.ja --metrics bleu,ribes --json
 
 A name that is given several times is one system with several runs: the table has the mean of their

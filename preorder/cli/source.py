@@ -206,6 +206,8 @@ def for_model(source: Source, model: Model | None) -> tuple[Source, StanzaOption
     """
     if model is None:
         return source, stanza_options(source)
+    if source.lang and model.language and source.lang != model.language:
+        raise UsageError(f"--lang {source.lang}: the model was trained on {model.language}")
     source = replace(source, tagset=source.tagset or model.tagset)
     stanza = stanza_options(source, model.stanza, model.language)
     trees = {"constituency", "dependency"}

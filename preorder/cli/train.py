@@ -101,7 +101,7 @@ def run(arguments: argparse.Namespace) -> None:
         raise UsageError("--keep-folds needs --cross-fit")
     check_replaceable(arguments.model, given_paths(arguments.parser, arguments))
     checkpoints = Checkpoints(arguments.model.rstrip("/") + ".checkpoint")
-    with checkpoints.told():
+    with checkpoints.resumption_logged():
         _train(arguments, checkpoints)
 
 

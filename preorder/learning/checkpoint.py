@@ -147,7 +147,7 @@ class Checkpoints:
         return Checkpoint(os.path.join(self._folder, f"{name}{SAFETENSORS}"))
 
     @contextlib.contextmanager
-    def told(self) -> Iterator[None]:
+    def resumption_logged(self) -> Iterator[None]:
         """Log what the same command will go on from, if a block is interrupted."""
         try:
             yield

@@ -81,8 +81,8 @@ class Model:
             word = next((word for word in words if word != word.lower()), None)
             if word is not None and not self._has_warned:  # by another thread, meanwhile
                 self._has_warned.append(True)
-                what = f"{shown(word)} is unknown to it: lowercase it (--lowercase)"
-                LOGGER.warning(f"the model was trained on lowercased text: {what}")
+                what = f"does not know {shown(word)}: lowercase the text, as apply --lowercase does"
+                LOGGER.warning(f"the preorderer was trained on lowercased text and {what}")
 
     def annotate(self, sentence: Sentence) -> Sentence:
         """Add the word classes if the model has its own, and check that no layer is missing."""

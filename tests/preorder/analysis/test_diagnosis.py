@@ -136,7 +136,7 @@ def test_a_pair():
 
 def test_the_cases_are_those_of_the_page():
     page = (ROOT / "docs/evaluation.md").read_text(encoding="utf-8")
-    lines = page.partition("| 20,000 lines of")[2].splitlines()[2:][: len(CASES)]
+    lines = page.partition("| corpus (20,000 lines")[2].splitlines()[2:][: len(CASES)]
     for line, case in zip(lines, CASES, strict=True):
         name, tau, share, predicted, gold = (cell.strip() for cell in line.split("|")[1:6])
         assert case.name.startswith(re.sub(r"\[(.*)\]\(.*\)", r"\1", name))

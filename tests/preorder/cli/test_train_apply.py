@@ -83,9 +83,13 @@ def test_learns_the_order(run, folder, case):
     if "POS" in case:
         said = run(f"{APPLY} --src test", 2).err
         assert said.endswith("the model needs POS tags (--pos), and none are given\n")
+    if "--lang xx" in trained:
+        said = run(f"{APPLY} --src test --lang yy", 2).err
+        assert said.endswith("--lang yy: the model was trained on xx\n")
 
 
-LOWERCASED = "the model was trained on lowercased text: {!r} is unknown to it: lowercase it (--lowercase)\n"
+LOWERCASED = "the preorderer was trained on lowercased text and does not know {!r}: lowercase the text, "
+LOWERCASED += "as apply --lowercase does\n"
 
 
 @pytest.mark.parametrize("more", ["", "--n-best 2"])
