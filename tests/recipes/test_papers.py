@@ -98,13 +98,14 @@ def test_the_plan(tmp_path, capsys):
 @pytest.mark.parametrize(
     ("line", "message"),
     [
-        (["--table", "XX"], "--table: there is none of these; there are: 1; 3; 3, big; "),
-        (["--table", "3"], "--data enja=DIR is needed for ja-en"),
-        (["--table", "3", "--data", "enja=/none"], "/none/"),
+        ("chen2019 --table XX", "--table: there is none of these; there are: 1; 3; 3, big; "),
+        ("chen2019 --table 3", "--data enja=DIR is needed for ja-en"),
+        ("chen2019 --table 3 --data enja=/none", "/none/"),
+        ("kawara2021 --data enja=/none", "--data multi30k=DIR is needed for en-de"),  # before enja is read
     ],
 )
 def test_what_cannot_be(tmp_path, capsys, line, message):
-    assert papers.main(["chen2019", "--run", str(tmp_path), *line]) == 2
+    assert papers.main([*line.split(), "--run", str(tmp_path)]) == 2
     assert message in capsys.readouterr().err.split("\n")[-2]
 
 
