@@ -41,6 +41,8 @@ from preorder.methods.model_directory import DESCRIPTION
 from preorder.processes import interruptible
 
 NO_CHECKPOINT = "not a checkpoint of OpenNMT-py"
+# What reading a file that is no pickle ends in; by its first byte, text is an opcode.
+_DAMAGE = RuntimeError, ValueError, EOFError, LookupError, TypeError, AttributeError, pickle.UnpicklingError
 READ_WITH = ("preorder_model", "src_subword_model", "tgt_subword_model")
 """Options whose files decide how a text is read."""
 
@@ -109,7 +111,7 @@ def _read(load: Any, path: str, *args: Any, **kwargs: Any) -> Any:
     except OSError as error:
         reason = error.strerror if error.filename else None  # else torch could not map half a file
         raise DataError(reason or NO_CHECKPOINT, path) from None
-    except (RuntimeError, ValueError, EOFError, pickle.UnpicklingError):
+    except _DAMAGE:
         raise DataError(NO_CHECKPOINT, path) from None
 
 

@@ -11,7 +11,7 @@ from preorder.alignment.links import DEFAULT_SYMMETRIZATION
 from preorder.annotate.classes import learn_classes
 from preorder.cli import score, source
 from preorder.cli.output import add_pictures, print_tables, write_pictures
-from preorder.cli.source import Source
+from preorder.cli.source import STANZA, Source
 from preorder.command_line import options
 from preorder.data import Bitext
 from preorder.errors import UsageError
@@ -106,6 +106,8 @@ def _pair(arguments: argparse.Namespace) -> tuple[tuple[dict[str, Any], Curves],
 
     from preorder.analysis.diagnosis import diagnose_pair
 
+    if arguments.pos == STANZA:
+        raise UsageError("--pos: give a file of tags, such as preorder annotate writes")
     sentences, others = source.read_pairs(arguments, Source(arguments.src, pos=arguments.pos))
     random = np.random.default_rng(arguments.seed)
     chosen = np.sort(random.permutation(len(sentences))[: arguments.lines])

@@ -35,6 +35,8 @@ def folder(tmp_path_factory):
     write_training_task(folder, 20, 20)
     train(folder, train_steps=1, save_checkpoint_steps=1)
     (folder / "text.pt").write_text("no model\n" * 100)
+    (folder / "list.pt").write_text("a model\n")  # to pickle, an operation on a list
+    (folder / "memo.pt").write_text("have a model\n")
     (folder / "empty.pt").write_text("")
     torch.save({"weights": torch.zeros(3)}, folder / "other.pt")
     (folder / "half.pt").write_bytes((folder / MODEL).read_bytes()[:5000])
@@ -84,7 +86,10 @@ MISTAKES = [
         for name, (_, message) in SPOILT.items()
         if message
     ),
-    *((f"translate -model {name}.pt", "not a checkpoint") for name in ("text", "empty", "other", "half")),
+    *(
+        (f"translate -model {name}.pt", "not a checkpoint")
+        for name in ("text", "list", "memo", "empty", "other", "half")
+    ),
     *rows("""
 train -data "" | data: not corpora with their names
 train -data {} | data: there is no corpus to learn from

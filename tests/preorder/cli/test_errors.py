@@ -22,6 +22,7 @@ FILES = {
     "s.ref": ("the cat", "", "it is cold", "a b c d e f"),
     "good": ("the cat", "", "it is cold", "a b c f d e"),
     "bad": ("on the mat sat a cat .", "x", "", "f e d c b a"),
+    "scored": ("the cat\t-1.2", "\t0", "it\t-3", "a\t-2"),  # onmt_translate -with_score
     "s.align": ("0-1 1-0", "", "0-0 0-2 1-1", "0-0 1-2 2-1"),
     "s.order": ("1 0", "", "0 1 2", "2 0 1"),
     "s.early": ("1 0", ""),
@@ -100,6 +101,8 @@ score % --align s.align --order a=s.early | s.early:3: the file ends after 2 lin
 score % --align s.align --order a=s.order b=s.other | s.other:4: positions of 2 tokens, s.order has 3
 score % --align s.align --order a=s.short | s.align:4: link 2-1 is out of range: the source has 2 tokens
 score % --align s.align --order a=s.twice | s.twice:4: not a permutation of 0 … 1: 1 1
+score --ref s.ref --hyp scored | scored:1: a tab in the line
+score --ref scored --hyp s.ref | scored:1: a tab in the line
 score % --baseline x | no system is called 'x', only: a, b
 score % --hyp a=good | system 'a' has good twice
 score % =good | not a system: '=good'
@@ -152,6 +155,7 @@ diagnose --src pairs | give --src with --tgt or --align, or --ref with --hyp
 diagnose --src pairs --align far | far:1: link 9-0 is out of range
 diagnose --src pairs --align links --pos tags | tags:2: 1 POS tags for 2 words
 diagnose --src ab --align link | 1 lines are too few
+diagnose --src pairs --align links --pos stanza | --pos: give a file of tags
 annotate --src src | give --lang, such as en or zh-hans
 annotate --src src --lang en --trees dependency | --out is needed: trees and classes are written beside it
 annotate --src src --pos f --classes 5 | --out is needed: trees and classes are written beside it
