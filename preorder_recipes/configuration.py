@@ -91,6 +91,8 @@ def read_system(name: str, size: str | None, subwords: str | None = None) -> Sys
         raise UsageError(f"{path}: reads is {reads!r}, not one of {', '.join(READS)}")
     if supervision not in SUPERVISION:
         raise UsageError(f"{path}: supervision is {supervision!r}, not {PREDICTED} or {KEPT}")
+    # A file of one's own is named from the file that names it, as by ``base``.
+    others = [str(path.parent / one) if one and one.endswith(".yaml") else one for one in others]
     for other in filter(None, others):
         path_of(other)
     own = read[-1].content.get("size")

@@ -104,6 +104,7 @@ CHAINS = {  # own systems that need others, and what is trained for them, in its
     "base: {0}/distortion_hidden.yaml\nbegins_from: rnnsearch_longer": "rnnsearch rnnsearch_longer mine",
     "base: {0}/plain_gold_text.yaml\nreads: predicted_text\ntrained_as: plain_gold_text": "plain_gold_text",
     "base: {0}/distortion_hidden.yaml\nbegins_from: {1}/other.yaml": "rnnsearch other mine",
+    "base: {0}/distortion_hidden.yaml\nbegins_from: other.yaml": "rnnsearch other mine",  # beside it
 }
 
 
@@ -217,6 +218,14 @@ def test_only_what_is_read_is_preordered_and_training_text_cross_fitted(tmp_path
     evaluated = {"evaluate-predicted", "convert-test-positions"}
     assert evaluated & set(steps) == (evaluated if "test" in parts else set())
     assert "evaluate-gold" in steps
+
+
+@pytest.mark.parametrize("options", [(), ("--lowercase",)])
+def test_a_preorderer_reads_the_spelling_that_it_was_trained_on(folder, options):
+    steps = steps_of(prepare(job_of(folder, "preorder_relative"), (), 0, options))
+    commands = [step.command for step in steps if step.name.startswith(("preorder-train", "preorder-apply"))]
+    assert len(commands) == 4
+    assert {"--lowercase" in command for command in commands} == {bool(options)}
 
 
 def test_a_preorderer_to_begin_from_is_read_from_where_it_is_named():
