@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from argparse import Namespace
-from math import sqrt
 from typing import Any
 
 import torch
@@ -42,7 +41,6 @@ class PreorderTransformerEncoder(ReadsPositions, EncoderBase):
     def __init__(self, opt: Namespace, embeddings: Any) -> None:
         super().__init__()
         self.encoding, self.embeddings = EncodingOptions.from_opt(opt), embeddings
-        self.scaled = opt.position_encoding or opt.scale_embeddings
         self.explicit = opt if opt.explicit_reordering != NONE else None
         self.transformer = nn.ModuleList(
             EncoderLayer(
@@ -95,8 +93,6 @@ class PreorderTransformerEncoder(ReadsPositions, EncoderBase):
             return self.embeddings(words)
         # Before the dropout of the embeddings, which so drops from the whole sum.
         embedded = self.embeddings.make_embedding(words)
-        if not self.scaled:
-            embedded = embedded * sqrt(embedded.size(-1))  # as OpenNMT-py does where it adds an encoding
         table = encodings(0, embedded.size(1), embedded)
         return self.embeddings.dropout(embedded + table[source.preordered.tensor])
 

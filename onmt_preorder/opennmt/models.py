@@ -25,7 +25,7 @@ from onmt_preorder.opennmt.wrapping import adapts
 from onmt_preorder.options import is_ours
 from onmt_preorder.papers.distortion import options as distortion
 from onmt_preorder.papers.npmt import options as phrases
-from onmt_preorder.transformer.options import READERS
+from onmt_preorder.transformer.options import ABSOLUTE, ENCODER, READERS
 from preorder.errors import UsageError
 
 
@@ -68,7 +68,8 @@ def _build_embeddings(original: Any, opt: Namespace, vocabs: dict[str, Any], for
     if not for_encoder and opt.decoder_type == phrases.DECODER:
         opt = Namespace(**{**vars(opt), "position_encoding": False})
     embeddings = original(opt, vocabs, for_encoder)
-    if opt.scale_embeddings and not opt.position_encoding:  # with it OpenNMT-py does
+    adds_positions = for_encoder and opt.encoder_type == ENCODER and ABSOLUTE in opt.preorder_encoding
+    if (opt.scale_embeddings or adds_positions) and not opt.position_encoding:  # with it OpenNMT-py does
         embeddings.make_embedding.add_module("scale", _Scale())
     return embeddings
 

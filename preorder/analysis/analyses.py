@@ -12,14 +12,7 @@ from preorder.alignment.gold import target_groups
 from preorder.analysis import GAIN_WIDTH, LAST_LENGTH, LENGTH_WIDTH
 from preorder.analysis.results import Breakdown, Curves, Estimate, Group
 from preorder.data import Alignment, Permutation
-from preorder.data.formats import (
-    parse_order,
-    parse_positions,
-    parse_tokens,
-    read_alignments,
-    read_plain,
-    text_lines,
-)
+from preorder.data.formats import parse_order, parse_positions, parse_tokens, read_alignments, read_plain
 from preorder.errors import DataError, UsageError
 from preorder.io import files
 from preorder.metrics import Metric, MetricOptions, Score
@@ -87,7 +80,7 @@ class EvaluationData:
 def read_evaluation_data(paths: EvaluationFiles, options: MetricOptions, seed: int) -> EvaluationData:
     """Read all files together."""
     texts = [*paths.references, *(path for runs in paths.systems.values() for path in runs)]
-    streams = [(path, text_lines(path, files.read_lines(path))) for path in texts]
+    streams = [(path, read_plain(path, str)) for path in texts]
     if paths.source is not None:
         streams.append((paths.source, read_plain(paths.source, parse_tokens)))
     named = {**paths.positions, **paths.orders}
