@@ -156,8 +156,6 @@ def _check_replaceable(out: Path, texts: Sequence[str | None]) -> None:
     for source, target in zip(texts[::2], texts[1::2], strict=True):
         if source is not None and source == target:
             raise UsageError(f"{source}: is both the source and its translation")
-    if out.exists() and not out.is_dir():
-        raise UsageError(f"{out}: is no folder")
     for path in sorted(out.glob("*")):
         if path.name.partition(".")[0] not in PARTS or path.is_dir():
             raise UsageError(f"{out}: holds other files than a split corpus: {path.name}")

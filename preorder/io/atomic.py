@@ -70,6 +70,8 @@ def create_file(path: str, data: bytes) -> None:
 def atomic_directory(path: str) -> contextlib.AbstractContextManager[Path]:
     """Make an empty directory that replaces ``path``, on Linux in one step, once the block has ended well."""
     with reported(path):
+        if os.path.exists(path) and not os.path.isdir(path):
+            raise DataError("exists and is not a directory", path)
         Path(path).parent.mkdir(parents=True, exist_ok=True)
     return _atomic(path, Path.mkdir, _replace_directory)
 

@@ -217,5 +217,5 @@ def test_nothing_else_is_replaced(tmp_path, capsys):
     assert capsys.readouterr().err == f"{out}: holds other files than a split corpus: notes\n"
     assert sorted(path.name for path in out.iterdir()) == ["notes", "train.en", "train.ja"]
     assert split.main([*corpus(tmp_path), "--out", str(out / "notes")]) == 2
-    assert capsys.readouterr().err == f"{out}/notes: is no folder\n"
+    assert capsys.readouterr().err == f"{out}/notes: exists and is not a directory\n"
     assert (out / "notes").read_text() == "mine"
