@@ -66,7 +66,7 @@ class _Finder:
 
 def install():
     """Wait for OpenNMT-py, unless it is loaded already or is being waited for."""
-    if "onmt" not in sys.modules and not any(type(finder).__name__ == "_Finder" for finder in sys.meta_path):
+    if "onmt" not in sys.modules and not any(type(finder).__module__ == __name__ for finder in sys.meta_path):
         sys.meta_path.insert(0, _Finder())
 
 

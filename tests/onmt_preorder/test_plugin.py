@@ -78,6 +78,22 @@ def test_the_hook_waits_for_onmt_registers_and_goes():
     assert "torch.cuda.amp" not in done.stderr  # OpenNMT-py asks torch for old names
 
 
+def test_the_hook_works_where_another_finder_has_the_name_of_ours():
+    """As in an environment that uv 0.5 made."""
+    done = python(
+        f"""
+        import sys
+        sys.path[:] = {sys.path!r}
+        _Finder = type("_Finder", (), {{"find_spec": lambda *_: None}})
+        sys.meta_path.insert(0, _Finder())
+        import onmt_preorder._hook
+        {KNOWS_US}
+        """,
+        "-S",  # without the hook of the installed package, which would come before
+    )
+    assert done.returncode == 0, done.stderr
+
+
 def test_without_pth_files_register_does_it():
     pytest.importorskip("pyonmttok.version", reason="without it, the stand-in has to come before OpenNMT-py")
     code = f"""
