@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import ClassVar
 
@@ -215,18 +215,27 @@ def robustness_curves(
 
 
 def grouped_curves(
-    kind: str, groups: SentenceGroups, measured: Sequence[SystemStatistics], seed: int
+    kind: str,
+    groups: SentenceGroups,
+    measured: Sequence[SystemStatistics],
+    seed: int,
+    others: Container[str] = (),
 ) -> Curves:
-    """Score what is measured in each group of sentences."""
+    """Score what is measured in each group of sentences: main scores, and those named in ``others``."""
     parts = (
         (Group(label, len(indices)), [one.take(indices) for one in measured])
         for label, indices in groups.groups
     )
-    return _curves(kind, groups.axis, parts, groups.skipped, seed)
+    return _curves(kind, groups.axis, parts, groups.skipped, seed, others)
 
 
 def _curves(
-    kind: str, axis: str, parts: Iterable[tuple[Group, Sequence[SystemStatistics]]], skipped: int, seed: int
+    kind: str,
+    axis: str,
+    parts: Iterable[tuple[Group, Sequence[SystemStatistics]]],
+    skipped: int,
+    seed: int,
+    others: Container[str] = (),
 ) -> Curves:
     groups: list[Group] = []
     measures: dict[str, dict[str, tuple[Estimate | None, ...]]] = {}
@@ -234,8 +243,13 @@ def _curves(
     for group, measured in parts:
         groups.append(group)
         found = resample(measured, seed)
-        for one in measured:
-            name = one.metric.scores[0].name
+        shown = [
+            (one, score.name)
+            for one in measured
+            for k, score in enumerate(one.metric.scores)
+            if not k or score.name in others
+        ]
+        for one, name in shown:
             signature[name] = one.metric.signature
             lines = measures.setdefault(name, {})
             for system in one.systems:

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -22,8 +22,8 @@ from preorder.analysis.results import SCORE_FORMATS, Curves, Estimate, Table, es
 from preorder.btg.viterbi import all_positions, best_trees
 from preorder.compiled import entry_point
 from preorder.data import Alignment, Permutation
-from preorder.metrics import MetricOptions
-from preorder.metrics.orders import Preordering, evaluation
+from preorder.metrics import Metric, MetricOptions, Score
+from preorder.metrics.orders import Preordering, evaluation, mean_of
 from preorder.metrics.scoring import Systems, Text, measure, measure_translations, score_systems
 from preorder.metrics.translation import tokenizer
 
@@ -57,6 +57,31 @@ CASES = (
 """What an order was worth in our own runs; tau and share are of 20,000 lines (the first: 6,000)."""
 
 
+class Distance(Metric):
+    """How many tokens linked words stand from their gold position: the mean over words; NaN without any."""
+
+    name: ClassVar[str] = "distance"
+    scores: ClassVar[tuple[Score, ...]] = (
+        Score("distance", lambda sums: mean_of(sums[..., 0], sums[..., 1]), higher_is_better=False),
+    )
+    signature = "words:linked"
+
+    def __init__(self, alignments: Sequence[Alignment], lengths: Sequence[int]) -> None:
+        self._gold = [gold_permutation(links, n) for links, n in zip(alignments, lengths, strict=True)]
+        targets = (links.targets(n) for links, n in zip(alignments, lengths, strict=True))
+        self.linked = [np.flatnonzero([bool(one) for one in row]) for row in targets]
+        """The indices of each sentence's words with sure links."""
+
+    def distances(self, orders: Sequence[Permutation]) -> list[np.ndarray]:
+        """Return the distances of each sentence's linked words."""
+        rows = zip(self._gold, orders, self.linked, strict=True)
+        return [np.abs(np.subtract(gold.positions, order.positions))[linked] for gold, order, linked in rows]
+
+    def statistics(self, hypotheses: Sequence[Permutation]) -> np.ndarray:
+        """Return ``[sentences, 2]``: the sum of the distances, and how many words have one."""
+        return np.array([(row.sum(), len(row)) for row in self.distances(hypotheses)], float)
+
+
 def diagnose_pair(
     names: Sequence[Sequence[str]],
     alignments: Sequence[Alignment],
@@ -66,29 +91,34 @@ def diagnose_pair(
     """Compare the source's order and a predicted one with the order that links ask for.
 
     ``names``: of each token of each sentence, its word or tag. ``predicted``: by a preorderer that has not
-    seen the sentences. Returns the JSON of ``preorder diagnose``, and the curves of tau by length in it.
+    seen the sentences. Returns the JSON of ``preorder diagnose``, and the curves by length in it.
     """
     groups = [target_groups(links, len(row)) for links, row in zip(alignments, names, strict=True)]
     monotone = [Permutation.identity(len(row)) for row in names]
-    (measured,) = measure([Preordering(groups)], {UNORDERED: [monotone], PREDICTED: [predicted]})
-    curves = grouped_curves("length", by_fitting_length(list(map(len, names))), [measured], seed)
-    orders = evaluation(*(measured.systems[order][0] for order in (PREDICTED, UNORDERED)))
+    metrics = Preordering(groups), Distance(alignments, list(map(len, names)))
+    measured = measure(metrics, {UNORDERED: [monotone], PREDICTED: [predicted]})
+    by_length = by_fitting_length(list(map(len, names)))
+    curves = grouped_curves("length", by_length, measured, seed, ("tau_nakagawa", "complete_match"))
+    orders = evaluation(*(measured[0].systems[order][0] for order in (PREDICTED, UNORDERED)))
     tau = orders.monotone.tau
     share = (orders.tau - tau) / (1 - tau) if tau < 1 else 0.0
     nearest = min(CASES, key=lambda case: abs(case.tau - tau) + abs(case.share_of_the_way - share))
-    sums = _distances(names, alignments, predicted)
-    linked, *totals = map(sum, zip((0, 0, 0), *sums.values(), strict=True))
-    distances = [total / max(1, linked) for total in totals]
+    sums = _by_word(names, metrics[1], (monotone, predicted))
     words = [
         {"word": word, "count": count, UNORDERED: before / count, PREDICTED: after / count}
         for word, (count, before, after) in sorted(sums.items(), key=lambda item: (-item[1][2], item[0]))
     ]
-    scores = asdict(orders.monotone), {name: getattr(orders, name) for name in asdict(orders.monotone)}
+    scores = {
+        UNORDERED: asdict(orders.monotone),
+        PREDICTED: {name: getattr(orders, name) for name in asdict(orders.monotone)},
+    }
+    for name, runs in measured[1].systems.items():
+        total, linked = runs[0].sum(0)
+        scores[name]["distance"] = float(total / max(1, linked))
     found = {
         "sentences": orders.sentences,
         "skipped": orders.skipped,
-        UNORDERED: scores[0] | {"distance": distances[0]},
-        PREDICTED: scores[1] | {"distance": distances[1]},
+        **scores,
         "share_of_the_way": share,
         "monotone": orders.monotone.complete_match,
         "nearest": asdict(nearest),
@@ -98,16 +128,14 @@ def diagnose_pair(
     return found, curves
 
 
-def _distances(
-    names: Sequence[Sequence[str]], alignments: Sequence[Alignment], predicted: Sequence[Permutation]
+def _by_word(
+    names: Sequence[Sequence[str]], metric: Distance, orders: Sequence[Sequence[Permutation]]
 ) -> dict[str, tuple[int, int, int]]:
-    """Return for each word its linked tokens, and the distance from gold of the source and the prediction."""
+    """Return for each word its linked tokens, and the sums of their distances in both orders."""
     sums: dict[str, np.ndarray] = defaultdict(lambda: np.zeros(3, int))
-    for row, links, order in zip(names, alignments, predicted, strict=True):
-        gold = gold_permutation(links, len(row)).positions
-        for i, targets in enumerate(links.targets(len(row))):
-            if targets:
-                sums[row[i]] += 1, abs(gold[i] - i), abs(gold[i] - order.positions[i])
+    for row, linked, *distances in zip(names, metric.linked, *map(metric.distances, orders), strict=True):
+        for i, *both in zip(linked.tolist(), *distances, strict=True):
+            sums[row[i]] += 1, *both
     return {word: tuple(numbers.tolist()) for word, numbers in sums.items()}
 
 

@@ -112,6 +112,7 @@ SCORE_FORMATS: dict[str, ScoreFormat] = {
     "tau_nakagawa": ScoreFormat("tau of Nakagawa", "0 to 1", 3),
     "frs": ScoreFormat("fuzzy reordering score", "0 to 1", 3),
     "complete_match": ScoreFormat("complete match", "0 to 1", 3),
+    "distance": ScoreFormat("distance from the gold position", "tokens", 2, higher_is_better=False),
     **{
         f"ter_{kind}": ScoreFormat(kind, "per sentence", 2, higher_is_better=False)
         for kind in ("deletions", "insertions", "substitutions", "shifts")

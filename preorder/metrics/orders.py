@@ -117,7 +117,7 @@ class Preordering(Metric):
 
     name: ClassVar[str] = "preordering"
     scores: ClassVar[tuple[Score, ...]] = tuple(
-        Score(name, lambda totals, k=k: _mean(totals[..., k], totals[..., 4]))
+        Score(name, lambda totals, k=k: mean_of(totals[..., k], totals[..., 4]))
         for k, name in enumerate(OrderScores.__dataclass_fields__)
     )
 
@@ -142,8 +142,9 @@ class Preordering(Metric):
         return np.where(self._measured, self.statistics(orders)[:, 0] - before[:, 0], np.nan)
 
 
-def _mean(sums: np.ndarray, sentences: np.ndarray) -> np.ndarray:
-    return np.where(sentences > 0, sums / np.maximum(sentences, 1), np.nan)
+def mean_of(sums: np.ndarray, counts: np.ndarray) -> np.ndarray:
+    """Return the means; NaN where nothing was counted."""
+    return np.where(counts > 0, sums / np.maximum(counts, 1), np.nan)
 
 
 @entry_point

@@ -134,6 +134,26 @@ def test_a_pair():
     assert found["words"][0] == {"word": "y", "count": 3, "unreordered": 2 / 3, "predicted": 2 / 3}
 
 
+def test_a_group_of_one_length_is_measured_as_if_it_were_alone():
+    random = np.random.default_rng(1)
+    orders = [Permutation(tuple(random.permutation(2 + k % 3).tolist())) for k in range(30)]
+    alignments = [Alignment(frozenset(enumerate(random.permutation(len(one)).tolist()))) for one in orders]
+    names = [("x",) * len(one) for one in orders]
+    curves = diagnose_pair(names, alignments, orders)[1]
+    assert [group.label for group in curves.groups] == ["2", "3", "4"]
+    for k in range(3):
+        alone = diagnose_pair(names[k::3], alignments[k::3], orders[k::3])[0]
+        for score in ("tau", "tau_nakagawa", "complete_match", "distance"):
+            for name in ("unreordered", "predicted"):
+                assert curves.measures[score][name][k].score == pytest.approx(alone[name][score]), score
+
+
+def test_without_links_no_word_has_a_distance():
+    found = diagnose_pair([("x", "y")], [Alignment(frozenset())], [Permutation((1, 0))])[0]
+    assert found["unreordered"]["distance"] == found["predicted"]["distance"] == 0
+    assert found["words"] == []
+
+
 def test_the_cases_are_those_of_the_page():
     page = (ROOT / "docs/evaluation.md").read_text(encoding="utf-8")
     lines = page.partition("| corpus (20,000 lines")[2].splitlines()[2:][: len(CASES)]
