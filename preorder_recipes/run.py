@@ -17,6 +17,7 @@ from pathlib import Path
 from onmt_preorder import plugin
 from preorder.command_line.options import add_number, at_least_two, confidence, positive, taken
 from preorder.errors import UsageError
+from preorder.methods.model_directory import located
 from preorder_recipes.commands import add_folder, execute, make_parser
 from preorder_recipes.configuration import DEFAULT_SIZE, SIZES, read_system, systems_in
 from preorder_recipes.pipeline import checks, subwords
@@ -102,7 +103,7 @@ def _separated(options: Sequence[str]) -> list[str]:
     for option in options:
         words += option.split("=", 1) if option.startswith("--") else [option]
     pairs = pairwise(["", *words])
-    return [str(Path(word).resolve()) if before == "--init" else word for before, word in pairs]
+    return [str(Path(located(word)).resolve()) if before == "--init" else word for before, word in pairs]
 
 
 def run(arguments: argparse.Namespace) -> None:

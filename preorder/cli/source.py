@@ -156,18 +156,24 @@ def parsed_sentences(source: Source, columns: Sequence[Iterable[str]], first: in
 def read_pairs(
     arguments: argparse.Namespace, source: Source, trees: TreeFile | None = None
 ) -> list[list[Any]]:
-    """Read sentences, and their alignments (``--align``) or else the words of their targets (``--tgt``)."""
+    """Read sentences, and their alignments (``--align``) or else the words of their targets (``--tgt``).
 
-    def checked(sentence: Sentence, alignment: Alignment) -> tuple[Sentence, Alignment]:
-        alignment.check_within(len(sentence))
+    With both, links are checked against the targets.
+    """
+
+    def checked(
+        sentence: Sentence, alignment: Alignment, *target: Sequence[str]
+    ) -> tuple[Sentence, Alignment]:
+        alignment.check_within(len(sentence), *map(len, target))
         return sentence.interned(), alignment
 
     named = source.name, read_sentences(source, trees)
+    targets = [] if arguments.tgt is None else [(arguments.tgt, read_plain(arguments.tgt, parse_tokens))]
     if arguments.align is not None:
         alignments = (arguments.align, read_alignments(arguments.align))
-        pairs = files.map_parallel(checked, arguments.align, named, alignments)
+        pairs = files.map_parallel(checked, arguments.align, named, alignments, *targets)
     else:
-        lines = files.in_parallel(named, (arguments.tgt, read_plain(arguments.tgt, parse_tokens)))
+        lines = files.in_parallel(named, *targets)
         pairs = ((sentence.interned(), tuple(map(sys.intern, target))) for sentence, target in lines)
     return list(map(list, zip(*files.not_empty(source.name, pairs), strict=True)))
 

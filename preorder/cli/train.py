@@ -30,6 +30,7 @@ from preorder.methods.train import (
     DEFAULT_MAX_LENGTH,
     MAX_SHARE,
     TrainingPlan,
+    check_folds,
     check_members,
     choose_method,
     cross_fit,
@@ -112,25 +113,26 @@ def _train(arguments: argparse.Namespace, checkpoints: Checkpoints) -> None:
     plan = method and _plan(arguments, method, initial)
     trees = source.tree_file(given)
     spelled, others = source.read_pairs(arguments, given, trees)
-    if arguments.align is None:
-        words = [sentence.words for sentence in spelled]
-        others = align(words, others, DEFAULT_SYMMETRIZATION, arguments.seed)
-    bitext = Bitext(spelled, others)
-    if arguments.lowercase:
-        bitext = replace(bitext, sentences=[sentence.lowercased().interned() for sentence in spelled])
-    classes = initial and initial.classes
-    if initial is None and bitext.sentences[0].classes is None:
-        wanted = str(DEFAULT_CLASSES) if arguments.classes is None else arguments.classes
-        classes = source.read_or_learn_classes(wanted, bitext.sentences, arguments.seed)
-    if classes is not None:
-        bitext = replace(bitext, sentences=list(map(classes.add_to, bitext.sentences)))
+    sentences = [one.lowercased().interned() for one in spelled] if arguments.lowercase else spelled
     if plan is None:
-        method, why = choose_method(bitext.sentences, arguments.trees is not None)
-        more = "" if stanza or bitext.sentences[0].tags else "tags (--pos) and "
+        method, why = choose_method(sentences, arguments.trees is not None)
+        more = "" if stanza or sentences[0].tags else "tags (--pos) and "
         more += "hand-aligned sentences (preorder align --hand-align) would bring more"
         LOGGER.info(f"--method {method}: {why}; {more}")
         plan = _plan(arguments, method, None)
-    lines = plan.lines(bitext)
+    lines = plan.lines(sentences)
+    if arguments.cross_fit:
+        check_folds(lines, arguments.cross_fit)
+    classes = initial and initial.classes
+    if initial is None and sentences[0].classes is None:
+        wanted = str(DEFAULT_CLASSES) if arguments.classes is None else arguments.classes
+        classes = source.read_or_learn_classes(wanted, sentences, arguments.seed)
+    if classes is not None:
+        sentences = list(map(classes.add_to, sentences))
+    if arguments.align is None:
+        words = [sentence.words for sentence in spelled]
+        others = align(words, others, DEFAULT_SYMMETRIZATION, arguments.seed)
+    bitext = Bitext(sentences, others)
     if arguments.fresh:
         checkpoints.remove()
     if stanza is not None:

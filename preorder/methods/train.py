@@ -79,14 +79,15 @@ class TrainingPlan:
                 given[name] = check_number(name, given[name], *BOUNDS[name])
         return cls(method, checked_options(options, chosen), **given)
 
-    def lines(self, bitext: Bitext) -> list[int]:
+    def lines(self, sentences: Sequence[Sized]) -> list[int]:
         """Return the indices of the lines to train on, ascending: ``limit`` of those of a fitting length."""
-        fitting = [i for i, sentence in enumerate(bitext.sentences) if 0 < len(sentence) <= self.max_length]
+        fitting = [i for i, sentence in enumerate(sentences) if 0 < len(sentence) <= self.max_length]
         if not fitting:
             raise UsageError(f"no sentence of 1 to {self.max_length} tokens to train on")
-        if len(fitting) <= self.limit:
-            return fitting
-        return sorted(random.Random(self.options.seed).sample(fitting, self.limit))
+        if len(fitting) > self.limit:
+            fitting = sorted(random.Random(self.options.seed).sample(fitting, self.limit))
+        held_out_lines(len(fitting), self.held_out)
+        return fitting
 
     def fit(self, bitext: Bitext, checkpoint: Checkpoint = NO_CHECKPOINT) -> Trained:
         """Learn from all lines but the held-out ones; return the preorderer, and training statistics."""
@@ -109,7 +110,7 @@ class TrainingPlan:
 
     def train(self, bitext: Bitext, checkpoint: Checkpoint = NO_CHECKPOINT) -> Trained:
         """Learn from the plan's lines as :meth:`fit` does, and count the lines."""
-        preorderer, statistics = self.fit(bitext.take(used := self.lines(bitext)), checkpoint)
+        preorderer, statistics = self.fit(bitext.take(used := self.lines(bitext.sentences)), checkpoint)
         return preorderer, self.counts(len(bitext), len(used)) | statistics
 
     def counts(self, lines: int, used: int) -> dict[str, Any]:
@@ -143,18 +144,31 @@ def check_members(option: str, method: str) -> None:
 
 def together(plan: TrainingPlan, models: Sequence[Preorderer], bitext: Bitext) -> Trained:
     """Return the mean of the models of all folds as the model of a plan, with statistics."""
-    counts = plan.counts(len(bitext), len(plan.lines(bitext))) | {"options": without_threads(plan.options)}
+    counts = plan.counts(len(bitext), len(plan.lines(bitext.sentences))) | {
+        "options": without_threads(plan.options)
+    }
     return method_class(plan.method).together(models), counts | {"folds": len(models)}
+
+
+def held_out_lines(lines: int, count: int | None) -> int:
+    """Return how many of so many lines are held out if ``count`` are wanted; None: the usual share."""
+    if count is None:
+        return min(DEFAULT_HELD_OUT, int(MAX_SHARE * lines))
+    if count >= lines:
+        raise UsageError(f"--held-out {count}: no line of {lines} is left to learn from")
+    return count
 
 
 def hold_out(bitext: Bitext, count: int | None, seed: int) -> tuple[Bitext, Bitext]:
     """Divide a bitext into the lines to learn from and ``count`` to measure on, drawn by the seed."""
-    if count is None:
-        count = min(DEFAULT_HELD_OUT, int(MAX_SHARE * len(bitext)))
-    if count >= len(bitext):
-        raise UsageError(f"--held-out {count}: no line of {len(bitext)} is left to learn from")
-    held = set(random.Random(seed).sample(range(len(bitext)), count))
+    held = set(random.Random(seed).sample(range(len(bitext)), held_out_lines(len(bitext), count)))
     return bitext.take(i for i in range(len(bitext)) if i not in held), bitext.take(sorted(held))
+
+
+def check_folds(chosen: Sequence[int], folds: int) -> None:
+    """Refuse more folds than the chosen lines belong to."""
+    if len({i % folds for i in chosen}) < folds:
+        raise UsageError(f"too few lines to train on for {folds} folds")
 
 
 Fit = Callable[[Bitext, str, int], Preorderer]
@@ -169,8 +183,7 @@ def cross_fit(
     Returns the models, too, if it ``keeps`` them. Line i belongs to fold ``i % folds``. With several threads
     as many trainings run at a time, each in a process of its own; then ``fit`` has to be picklable.
     """
-    if len({i % folds for i in chosen}) < folds:
-        raise UsageError(f"too few lines to train on for {folds} folds")
+    check_folds(chosen, folds)
     permutations: list[Any] = [None] * len(bitext)
     models = []
     workers = min(threads, folds)

@@ -82,9 +82,11 @@ def check_changes(job: Job) -> None:
         raise UsageError(f"--set transforms: --subwords needs {SUBWORD_TRANSFORM} among them")
     parsers = training, _ = train._get_parser(), build_vocab._get_parser()
     known = set().union(*map(keys_of, parsers))
-    for key in job.changes.keys() - known:
-        near = difflib.get_close_matches(key, known, n=1)
-        raise UsageError(f"--set {key}: unknown key" + (f": did you mean {near[0]}?" if near else ""))
+    given = [("--set ", job.changes), *((f"system {one.name}: ", one.options) for one in job.systems)]
+    for where, options in given:
+        for key in sorted(options.keys() - known):
+            near = difflib.get_close_matches(key, known, n=1)
+            raise UsageError(f"{where}{key}: unknown key" + (f": did you mean {near[0]}?" if near else ""))
     for system in job.systems:
         where = f"--set, in system {system.name}" if job.changes else f"system {system.name}"
         _, opt = (_parsed(parser, system.options | job.changes, where) for parser in reversed(parsers))

@@ -17,6 +17,7 @@ ROBUST = "robustness --src data/test.aa --ref data/test.bb --run RUN"
 
 OWN = {  # systems of one's own
     "mine": "base: plain\nvalid_steps: x",
+    "misspelt": "base: plain\nhiden_size: 64",
     "large": "base: plain\nsize: medium",
     "pieces": "base: [plain, subwords]",
 }
@@ -87,6 +88,7 @@ def folder(tmp_path, monkeypatch):
             "save_format: preorder_recipes.run needs checkpoints that",
         ),
         (f"{TRAIN} --systems mine.yaml", "system mine: argument --valid_steps/-valid_steps: "),
+        (f"{TRAIN} --systems misspelt.yaml", "system misspelt: hiden_size: unknown key: did you mean hidden"),
         (f"{TRAIN} --systems large.yaml", "large.yaml: its size is medium: --size medium"),
         (f"{TRAIN} --systems pieces.yaml", "pieces.yaml: it splits words: --subwords"),
         # preorder_recipes.robustness

@@ -231,6 +231,8 @@ def test_a_preorderer_reads_the_spelling_that_it_was_trained_on(folder, options)
 def test_a_preorderer_to_begin_from_is_read_from_where_it_is_named():
     options = run._separated(["--init=x", "--method", "btg"])
     assert options == ["--init", str(Path("x").resolve()), "--method", "btg"]
+    _, shipped = run._separated(["--init", "en-ja-demo"])
+    assert Path(shipped, "model.json").is_file()
     assert options[1] in train_preorderer(job_of(Path(), "preorder_relative"), 0, tuple(options)).reads
 
 

@@ -49,3 +49,13 @@ def test_it_aligns(bitext, capsys):
     assert main(["diagnose", *files, "--lines", "100", "--json"]) == 0
     found = json.loads(capsys.readouterr().out)["pair"]
     assert found["sentences"] + found["skipped"] == 10
+
+
+@pytest.mark.parametrize(("keep", "message"), [(300, "train.align:1: link "), (299, "short:300: the file ends")])
+def test_given_links_have_to_fit_the_target(bitext, tmp_path, capsys, keep, message):
+    """Whose first sentence is cut to a word, or whose last is missing."""
+    first, *others = (bitext / "train.sov").read_text().splitlines()[:keep]
+    (tmp_path / "short").write_text("\n".join([first.split()[0] if keep == 300 else first, *others, ""]))
+    pair = ["--src", str(bitext / "train.svo"), "--tgt", str(tmp_path / "short")]
+    assert main(["diagnose", *pair, "--align", str(bitext / "train.align")]) == 2
+    assert message in capsys.readouterr().err

@@ -40,6 +40,14 @@ def test_hints_for_the_command_line(run, line, hint):
     assert hint in said if hint else ";" not in said
 
 
+@pytest.mark.parametrize(
+    "wrong", ["--members 2", "--classes nofile", "--held-out 48", "--cross-fit 49 --cross-fit-out f"]
+)
+def test_what_is_wrong_is_said_before_the_text_is_aligned(run, monkeypatch, wrong):
+    monkeypatch.setattr("preorder.cli.train.align", lambda *_: pytest.fail("aligned"))
+    run(f"train --src src --tgt src --model model {wrong}", 2)
+
+
 def test_a_line_for_each_iteration(run):
     found = run(TRAIN)
     assert found.out == ""

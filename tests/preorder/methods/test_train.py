@@ -18,10 +18,10 @@ def plan(**given):
 
 
 def test_lines_to_train_on():
-    assert plan(max_length=4).lines(unaligned(3, 0, 5, 4)) == [0, 3]
+    assert plan(max_length=4).lines(unaligned(3, 0, 5, 4).sentences) == [0, 3]
     with pytest.raises(UsageError, match="no sentence of 1 to 4 tokens"):
-        plan(max_length=4).lines(unaligned(0, 9))
-    lines = unaligned(*[1] * 100)
+        plan(max_length=4).lines(unaligned(0, 9).sentences)
+    lines = unaligned(*[1] * 100).sentences
     first = plan(limit=10).lines(lines)
     assert first == sorted(set(first))
     assert len(first) == 10
