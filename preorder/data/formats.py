@@ -140,8 +140,17 @@ def confidences_of(links: Iterable[tuple[Link, float]]) -> dict[Link, float]:
 
 
 def read_alignments(path: str, first_index: int = 0) -> Iterator[Alignment]:
-    """Yield the alignments of a file, whose indices count from 0 or from 1."""
-    parse = (lambda line: parse_alignment(line).from_one()) if first_index else parse_alignment
+    """Yield the alignments of a file, all in one format, whose indices count from 0 or from 1."""
+    kinds = set()
+
+    def parse(line: str) -> Alignment:
+        alignment = parse_alignment(line)
+        if line.strip():
+            kinds.add(alignment.source_length is None)
+        if len(kinds) > 1:
+            raise DataError("lines of lader (m-n ||| 0-0 …) and of links alone in one file")
+        return alignment.from_one() if first_index else alignment
+
     return read_parsed(path, parse)
 
 

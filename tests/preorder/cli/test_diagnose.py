@@ -51,7 +51,9 @@ def test_it_aligns(bitext, capsys):
     assert found["sentences"] + found["skipped"] == 10
 
 
-@pytest.mark.parametrize(("keep", "message"), [(300, "train.align:1: link "), (299, "short:300: the file ends")])
+@pytest.mark.parametrize(
+    ("keep", "message"), [(300, "train.align:1: link "), (299, "short:300: the file ends")]
+)
 def test_given_links_have_to_fit_the_target(bitext, tmp_path, capsys, keep, message):
     """Whose first sentence is cut to a word, or whose last is missing."""
     first, *others = (bitext / "train.sov").read_text().splitlines()[:keep]

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from preorder.data import Alignment, BinaryTree, Node, Permutation, Sentence, formats
 from preorder.errors import DataError
+from tests.support.texts import write
 
 text = st.text(st.sampled_from("ab￨ &#;1\u3000\u00a0日本"), min_size=1, max_size=6).filter(
     lambda token: " " not in token
@@ -32,6 +33,17 @@ def test_confidences_as_they_are_written():
     assert alignment.doubtful == {((1, 0), 0.75)}
     assert formats.format_alignment(alignment) == "0-0 0-1 1-0:0.75 1-1"
     assert formats.format_alignment(formats.parse_alignment("0-0:0.000001")) == "0-0:0.000001"
+
+
+@pytest.mark.parametrize(
+    "lines", [("0-0", "", "1-1 ||| 0-0"), ("1-1 ||| 0-0", "", "0-0"), ("", "0-0", "1-1 |||")]
+)
+def test_a_file_of_links_has_one_format(tmp_path, lines):
+    write(tmp_path / "links", *lines)
+    with pytest.raises(DataError, match="links:3: lines of lader"):
+        list(formats.read_alignments(str(tmp_path / "links")))
+    write(tmp_path / "links", *lines[:2])
+    assert len(list(formats.read_alignments(str(tmp_path / "links"), 0))) == 2
 
 
 @pytest.mark.parametrize(
