@@ -58,7 +58,6 @@ def _add_translate(subparsers: argparse._SubParsersAction) -> None:
     what = "model directory of preorder train, which preorders lines without positions "
     what += "(default: the one that the checkpoint was trained with, if any)"
     add("--preorder-model", metavar="DIR", help=what)
-    options.add_lowercase(parser)
     options.add_source(parser)
     options.add_output(parser)
     what = "the source is raw text: split it by the rules of language xx in sacremoses, or by the OpenNMT "
@@ -144,11 +143,7 @@ def _load_translator(arguments: argparse.Namespace, stream: Any) -> Any:
     named += ["-model", *arguments.model, "-src", arguments.src]
     opt = translation_options([*named, *arguments.onmt], prog="--onmt")
     set_random_seed(opt.seed, use_gpu(opt))
-    lowercase = (True,) * arguments.lowercase
     if arguments.preorder_model is not None:  # an error now, not with the first line
-        on_the_fly.load(opt.preorder_model, opt.preorder_stanza_dir, *lowercase)
+        on_the_fly.load(opt.preorder_model, opt.preorder_stanza_dir)
     translator = build_translator(opt, opt.gpu, report_score=False, out_file=stream)
-    if arguments.lowercase and not any(model for model, _ in opt.preorderers):
-        raise UsageError("--lowercase has no effect without --preorder-model")
-    opt.preorderers = [(*each, *lowercase) for each in opt.preorderers]
     return LineTranslator(translator, opt, files.display_name(arguments.src))

@@ -114,8 +114,8 @@ class PreorderModel:
             [(0, 2, 1), (0, 1, 2)]
         """
         k = check_number("k", k, 1, MAX_N_BEST)
-        sentences = self._annotated(sources, layers)
-        found = self._model.preorderer.best_orders(sentences, k, self.threads)
+        sentences = self._sentences(sources, layers)
+        found = self._model.preorderer.best_orders(self._annotated(sentences), k, self.threads)
         return [[(score, permutation.positions) for score, permutation in best] for best in found]
 
     def trees(self, sources: Iterable[Tokens], **layers: Any) -> list[BinaryTree]:
@@ -125,7 +125,7 @@ class PreorderModel:
             >>> model.trees(["they like books"])[0].nodes[1]
             Node(begin=1, split=2, end=3, inverted=True)
         """
-        return self._model.preorderer.trees(self._annotated(sources, layers), self.threads)
+        return self._model.preorderer.trees(self._annotated(self._sentences(sources, layers)), self.threads)
 
     def picture(
         self, source: Tokens, target: Tokens | None = None, alignment: Links | None = None, **layers: Any
@@ -145,8 +145,8 @@ class PreorderModel:
         from preorder.analysis.sentence_picture import DrawnPicture, sentence_title
         from preorder.analysis.sentence_view import SentenceView
 
-        (sentence,) = self._annotated([source], {name: [layer] for name, layer in layers.items()})
-        (tree,) = self._model.preorderer.trees([sentence], self.threads)
+        (sentence,) = self._sentences([source], {name: [layer] for name, layer in layers.items()})
+        (tree,) = self._model.preorderer.trees(self._annotated([sentence]), self.threads)
         translation = None if target is None else each(values.tokens_of, target=[target])[0]
         links = None if alignment is None else each(values.alignment_of, alignment=[alignment])[0]
         view = SentenceView(sentence.words, tree.permutation, tree, translation, links)
@@ -177,13 +177,17 @@ class PreorderModel:
     def _reordered(
         self, sources: Iterable[Tokens], layers: Mapping[str, Any]
     ) -> Iterable[tuple[Sentence, Permutation]]:
-        sentences = self._annotated(sources, layers)
-        return zip(sentences, self._model.preorderer.order(sentences, self.threads), strict=True)
+        sentences = self._sentences(sources, layers)
+        orders = self._model.preorderer.order(self._annotated(sentences), self.threads)
+        return zip(sentences, orders, strict=True)
 
-    def _annotated(self, sources: Iterable[Tokens], layers: Mapping[str, Any]) -> list[Sentence]:
+    def _sentences(self, sources: Iterable[Tokens], layers: Mapping[str, Any]) -> list[Sentence]:
         for name in layers:
             check_choice("layer", name, ("tags", "trees"))
-        return list(map(self._model.annotate, values.sentences_of(sources, **layers)))
+        return values.sentences_of(sources, **layers)
+
+    def _annotated(self, sentences: Iterable[Sentence]) -> list[Sentence]:
+        return list(map(self._model.annotate, sentences))
 
 
 class LineModel:
@@ -305,7 +309,7 @@ def train(
     word_classes = initial.classes if initial else _word_classes(classes, sentences, plan.options.seed)
     classed = sentences if word_classes is None else list(map(word_classes.add_to, sentences))
     preorderer, training = plan.train(Bitext(classed, links))
-    lowercased = (initial is None or initial.lowercased) and model_directory.is_lowercased(sentences)
+    lowercased = initial.lowercased if initial else model_directory.is_lowercased(sentences)
     model = initial or model_directory.Model(preorderer, word_classes)
     model = replace(model, preorderer=preorderer, training=training, lowercased=lowercased)
     return PreorderModel(model, plan.options.threads)

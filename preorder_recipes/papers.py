@@ -17,7 +17,7 @@ import yaml
 
 from onmt_preorder.base_configuration import CONFIG
 from preorder.command_line.paths import paths_by_name
-from preorder.errors import UsageError
+from preorder.errors import UsageError, shown
 from preorder.io import files
 from preorder_recipes import robustness
 from preorder_recipes import run as main_job
@@ -69,13 +69,14 @@ def run(arguments: argparse.Namespace) -> None:
     names = PAPERS if arguments.paper == ALL else [arguments.paper]
     corpora = {name: Path(path) for name, path in paths_by_name(arguments.data).items()}
     papers = [read_paper(CONFIG / "papers" / f"{name}.yaml", arguments.folder, corpora) for name in names]
+    known = [table.name for paper in papers for table in paper.tables]
+    wanted = known if arguments.table is None else arguments.table
+    for name in set(wanted).difference(known):
+        raise UsageError(f"--table: there is no {shown(name)}; there are: {'; '.join(known)}")
     chosen = []
     for paper in papers:
-        tables = [one for one in paper.tables if arguments.table is None or one.name in arguments.table]
+        tables = [one for one in paper.tables if one.name in wanted]
         chosen += [replace(paper, tables=tables)] if tables else []
-    if not chosen:
-        known = "; ".join(table.name for paper in papers for table in paper.tables)
-        raise UsageError(f"--table: there is none of these; there are: {known}")
     if not arguments.no_training:
         tables = [table for paper in chosen for table in paper.tables]
         train(tables, arguments.also, arguments.plan)

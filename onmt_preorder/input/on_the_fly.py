@@ -22,12 +22,10 @@ class OnTheFlyPreorderer:
     Lines hold words, escaped as in features. Their positions are remembered until the memory is full; none is
     dropped for a newer one, as an epoch's lines come in the same order again. ``stanza_folder`` has Stanza's
     models where the preorderer needs them; None: where they were in its training, or Stanza's default.
-    ``lowercase``: it reads the lines in lower case.
     """
 
-    def __init__(self, model: Model, stanza_folder: str | None = None, lowercase: bool = False) -> None:
+    def __init__(self, model: Model, stanza_folder: str | None = None) -> None:
         self.model = model
-        self._lowercase = lowercase
         self._known: dict[str, tuple[int, ...]] = {}
         self._room = MAX_REMEMBERED_TOKENS  # tokens
         self._stanza = model.stanza and replace(
@@ -56,15 +54,13 @@ class OnTheFlyPreorderer:
     def _order(self, lines: Sequence[str]) -> list[tuple[int, ...]]:
         words = (map(unescape_token, parse_tokens(line)) for line in lines)
         sentences: Iterable[Sentence] = map(Sentence, map(tuple, words))
-        if self._lowercase:
-            sentences = map(Sentence.lowercased, sentences)
         if self._stanza is not None:
-            sentences = add_layers(sentences, self._stanza, workers=0)
+            sentences = add_layers(map(self.model.spelled, sentences), self._stanza, workers=0)
         annotated = list(map(self.model.annotate, sentences))
         return [order.positions for order in self.model.preorderer.order(annotated)]
 
 
 @lru_cache(maxsize=8)
-def load(directory: str, stanza_folder: str = "", lowercase: bool = False) -> OnTheFlyPreorderer:
+def load(directory: str, stanza_folder: str = "") -> OnTheFlyPreorderer:
     """Load a model directory, once a process: training and validation share what it remembers."""
-    return OnTheFlyPreorderer(load_model(directory), stanza_folder or None, lowercase)
+    return OnTheFlyPreorderer(load_model(directory), stanza_folder or None)

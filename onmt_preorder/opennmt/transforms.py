@@ -66,9 +66,9 @@ class PreorderTransform(Transform):
         ]
         lines = [" ".join(example["src_original"]) for example in plain]
         one = [(self.opts.preorder_model, self.opts.preorder_stanza_dir)]
-        for feature, (directory, *others) in enumerate(getattr(self.opts, "preorderers", one)):
+        for feature, (directory, folder) in enumerate(getattr(self.opts, "preorderers", one)):
             if plain and directory:
-                found = on_the_fly.load(directory, *others).positions(lines)
+                found = on_the_fly.load(directory, folder).positions(lines)
                 for example, positions in zip(plain, found, strict=True):
                     example["src_feats"][feature] = list(map(str, positions))
         return [(example, self, corpus) for example, _, corpus in batch]

@@ -42,7 +42,6 @@ class ApplyJob:
     format: str
     n_best: int | None
     threads: int
-    lowercase: bool
 
 
 Texts = Callable[[ApplyJob, Tick], Iterator[str]]
@@ -66,7 +65,6 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     text = "write up to K distinct orders of each sentence, best first, as lines of: "
     text += "sentence number, from 0 ||| order in the chosen format ||| score"
     options.add_number(parser, "--n-best", options.n_best, None, text, "K")
-    options.add_lowercase(parser)
     options.add_number(parser, "--threads", options.workers, 1, "number of threads")
     shards.add_shard_options(parser)
 
@@ -81,7 +79,7 @@ def run(arguments: argparse.Namespace) -> None:
     settings: dict[str, Any] = {}
     if arguments.out_dir is not None:
         settings = {"command": "apply", "--model": checksum(job.model), "--format": job.format}
-        settings |= {"--n-best": job.n_best, "--lowercase": job.lowercase or None}
+        settings |= {"--n-best": job.n_best}
     model = load_model(job.model)
     given, stanza = source.for_model(job.source, model)
     job = replace(job, source=given)
@@ -101,7 +99,7 @@ def run(arguments: argparse.Namespace) -> None:
 
 def can_order_blocks(model: Model, job: ApplyJob) -> bool:
     """Say whether a model orders the lines of plain files, and there is one order of each to be written."""
-    is_plain = job.source.trees is None and job.n_best is None and not job.lowercase
+    is_plain = job.source.trees is None and job.n_best is None
     return hasattr(model.preorderer, "parse_hashed") and is_plain
 
 
@@ -114,10 +112,8 @@ def _texts(
 ) -> Iterator[str]:
     """Yield the lines of the output, for any method and any input."""
     spelled, sentences = tee(source.read_sentences(job.source))
-    if job.lowercase:
-        sentences = map(Sentence.lowercased, sentences)
     if stanza is not None:
-        sentences = add_layers(sentences, stanza, workers=workers)
+        sentences = add_layers(map(model.spelled, sentences), stanza, workers=workers)
 
     def annotated() -> Iterator[Sentence]:
         for sentence in sentences:

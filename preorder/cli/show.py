@@ -22,7 +22,7 @@ from preorder.methods.model_directory import Model, load_model
 
 BATCH = 5_000  # tokens that a model orders at once
 MOST_DRAWN = 100
-LAYERS = ("pos", "trees", "lang", "stanza_dir", "tagset", "stanza_device", "spacy_model", "lowercase")
+LAYERS = ("pos", "trees", "lang", "stanza_dir", "tagset", "stanza_device", "spacy_model")
 """Options of what a model reads beside the words."""
 CHOICES = {
     "sample": "show N sentences, drawn at random by --seed",
@@ -49,7 +49,6 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     what = parser.add_mutually_exclusive_group(required=True)
     options.add_files(what, "DIR", model="model directory: show the orders and trees that it predicts")
     options.add_orders(what, "any system's order: {}", metavar="F")
-    options.add_lowercase(parser)
     options.add_files(parser, tgt="target text, tokenised", align="word alignment of source and target")
     text = "line numbers of the sentences, from 1 (default: 1; with --sample, --gain or --worst all lines)"
     parser.add_argument("--lines", "--line", metavar="N,A-B,…", type=options.line_numbers, help=text)
@@ -97,7 +96,7 @@ def _gallery(arguments: argparse.Namespace, given: Source, choice: str | None) -
     total = 0
     if choice == "sample":
         rows, total = sample((row for row in rows if len(row.sentence)), arguments.sample, arguments.seed)
-    views = _read_views(name, rows, model, stanza, arguments.lowercase)
+    views = _read_views(name, rows, model, stanza)
     if choice in ("gain", "worst"):
         measured = ((one, taus(one.view)) for one in views)  # None: the links cannot be sorted
         numbers = ((-t[1] if choice == "worst" else t[1] - t[0], one) for one, t in measured if t is not None)
@@ -156,14 +155,14 @@ def _read_rows(arguments: argparse.Namespace, given: Source) -> Iterator[_Row]:
 
 
 def _read_views(
-    name: str, rows: Iterable[_Row], model: Model | None, stanza: StanzaOptions | None, lowercase: bool
+    name: str, rows: Iterable[_Row], model: Model | None, stanza: StanzaOptions | None
 ) -> Iterator[Numbered]:
     """Yield each sentence in the order that a file gives or that the model predicts."""
     rows, twins = tee(rows)
     if model is None:
         trees = (_tree(row.order) for row in twins)
     else:
-        sentences = (row.sentence.lowercased() if lowercase else row.sentence for row in twins)
+        sentences = (model.spelled(row.sentence) for row in twins)
         if stanza is not None:
             sentences = add_layers(sentences, stanza)
         batches = files.batched(map(model.annotate, sentences), BATCH, lambda sentence: len(sentence) + 1)

@@ -87,7 +87,8 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     text += "better, and N times as slow; neural-btg alone"
     add_number("--members", options.members, 1, text)
     options.add_seed(parser)
-    options.add_lowercase(parser)
+    text = "learn from the source in lower case, in which the model then reads all text"
+    options.add_flags(parser, lowercase=text)
     add_number("--threads", options.workers, 1, "number of threads")
     text = "start anew, instead of going on from DIR.checkpoint, which an interrupted training left"
     options.add_flags(parser, fresh=text)
@@ -113,7 +114,12 @@ def _train(arguments: argparse.Namespace, checkpoints: Checkpoints) -> None:
     plan = method and _plan(arguments, method, initial)
     trees = source.tree_file(given)
     spelled, others = source.read_pairs(arguments, given, trees)
-    sentences = [one.lowercased().interned() for one in spelled] if arguments.lowercase else spelled
+    is_lower = is_lowercased(spelled)
+    lowercased = initial.lowercased if initial else arguments.lowercase or is_lower
+    if arguments.lowercase and not lowercased:
+        raise UsageError("--lowercase: the model of --init reads capitals")
+    lowers = lowercased and not is_lower
+    sentences = [one.lowercased().interned() for one in spelled] if lowers else spelled
     if plan is None:
         method, why = choose_method(sentences, arguments.trees is not None)
         more = "" if stanza or sentences[0].tags else "tags (--pos) and "
@@ -150,7 +156,6 @@ def _train(arguments: argparse.Namespace, checkpoints: Checkpoints) -> None:
         preorderer, training = plan.train(bitext, checkpoints.part("all"))
     language = given.lang or (initial and initial.language) or (stanza and stanza.language)
     tagset = stanza.tagset if stanza else (trees and trees.tagset) or given.tagset
-    lowercased = (initial is None or initial.lowercased) and is_lowercased(bitext.sentences)
     stanza = stanza or (initial and initial.stanza)
     model = Model(preorderer, classes, language, training, stanza, tagset, lowercased)
     save_model(model, arguments.model)

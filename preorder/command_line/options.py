@@ -66,12 +66,6 @@ def add_source(parser: argparse.ArgumentParser, default: str | None = STANDARD) 
     parser.add_argument("--src", metavar="F", default=default, required=default is None, help=text)
 
 
-def add_lowercase(parser: argparse.ArgumentParser) -> None:
-    """Add ``--lowercase``."""
-    text = "the preorderer reads the source in lower case; the output keeps its spelling"
-    add_flags(parser, lowercase=text)
-
-
 def add_alignment(
     parser: argparse._ActionsContainer, required: bool = True, confidences: str = "make no difference"
 ) -> None:

@@ -43,13 +43,17 @@ class BlockOrderer:
             self._classes = _hashed_classes(model.classes.of_word, hashes["classes"])
 
     def __call__(self, texts: tuple[bytes, ...], lines: int, columns: int) -> Ordered | None:
-        """Order the lines of a block; None: something is wrong with it, or it lacks a layer of the model's.
+        """Order the lines of a block; None: something is wrong with it, or the model reads other words.
+
+        So it is where a layer is missing, or where a model that has learned from no capitals finds some.
 
         The texts are of words; of words and of tags; or one of columns: words, tags, and possibly classes.
         """
         try:
             decoded = [text.decode() for text in texts]
         except UnicodeDecodeError:
+            return None
+        if self._model.lowercased and decoded[0] != decoded[0].lower():
             return None
         blocks = [np.frombuffer(text, np.uint8) for text in texts]
         split = [_split(blocks[0], lines, columns), *(_split(block, lines, 1) for block in blocks[1:])]
@@ -71,8 +75,6 @@ class BlockOrderer:
             bounds = zip(tables[0].begins[0, tokens], tables[0].ends[0, tokens], strict=True)
             return tuple(texts[0][begin:end].decode() for begin, end in bounds)
 
-        if self._model.lowercased and decoded[0] != decoded[0].lower():
-            self._model.warn_of_capitals(word for line in range(lines) for word in words(line))
         odd = np.fromiter(map(is_odd, decoded[0].split("\n")), np.bool_, lines)
         odd_lines = {line: words(line) for line in np.flatnonzero(odd).tolist()}
         try:

@@ -33,10 +33,11 @@ class LineOrderer:
         """
         if self._in_blocks and lines and (found := self._in_blocks(texts, lines, columns)):
             return found
-        annotated = list(map(self._model.annotate, parse()))
+        sentences = list(parse())
         preorderer = self._model.preorderer
-        ordered = (preorderer.trees if self._format == "tree" else preorderer.order)(annotated)
-        text = "".join(f"{line}\n" for line in map(FORMATTERS[self._format], annotated, ordered))
-        lines_of = enumerate(sentence.words for sentence in annotated)
+        find = preorderer.trees if self._format == "tree" else preorderer.order
+        ordered = find(list(map(self._model.annotate, sentences)))
+        text = "".join(f"{line}\n" for line in map(FORMATTERS[self._format], sentences, ordered))
+        lines_of = enumerate(sentence.words for sentence in sentences)
         escaped = (line for line in lines_of if self._format == "features" and needs_escape(line[1]))
         return text, next(escaped, None)

@@ -28,7 +28,6 @@ from preorder.io.storage import is_url
 from preorder.methods import FORMAT_VERSION
 from preorder.methods.base import Preorderer
 from preorder.methods.registry import METHODS, method_class
-from preorder.progress import LOGGER
 from preorder.syntax.read import TAGSETS, Tagset
 
 NAMES = DESCRIPTION, WEIGHTS, CLASSES = "model.json", "weights.safetensors", "classes.txt"
@@ -73,20 +72,18 @@ class Model:
     stanza: StanzaOptions | None = None  # what Stanza added to the sentences that it was trained on
     tagset: Tagset | None = None  # which tags of CoNLL-U it reads; None: those that the file names
     lowercased: bool = False  # whether the text that it was trained on has letters, but no capitals
-    _has_warned: list[bool] = field(default_factory=list, init=False, repr=False, compare=False)
 
-    def warn_of_capitals(self, words: Iterable[str]) -> None:
-        """Warn once that a text has capitals, if that of the training has none."""
-        if self.lowercased and not self._has_warned:
-            word = next((word for word in words if word != word.lower()), None)
-            if word is not None and not self._has_warned:  # by another thread, meanwhile
-                self._has_warned.append(True)
-                what = f"does not know {shown(word)}: lowercase the text, as apply --lowercase does"
-                LOGGER.warning(f"the preorderer was trained on lowercased text and {what}")
+    def spelled(self, sentence: Sentence) -> Sentence:
+        """Return a sentence as the model reads it: in lower case if it has learned from no capitals."""
+        return sentence.lowercased() if self.lowercased else sentence
 
     def annotate(self, sentence: Sentence) -> Sentence:
-        """Add the word classes if the model has its own, and check that no layer is missing."""
-        self.warn_of_capitals(sentence.words)
+        """Return a sentence as the preorderer reads it, with the model's own word classes.
+
+        Raises:
+            UsageError: a layer is missing.
+        """
+        sentence = self.spelled(sentence)
         if self.classes is not None:
             sentence = self.classes.add_to(sentence)
         for name in sorted(self.preorderer.layers):

@@ -129,8 +129,7 @@ def source_steps(job: Job, system: System) -> list[Step]:
 def _apply(job: Job, part: str, options: tuple[str, ...]) -> Step:
     source, out = job.text(part, job.source), job.reordered(part, PREDICTED, FEATURES)
     layers = _layers(job, part, options)
-    spelling = ("--lowercase",) if "--lowercase" in options else ()
-    command = ("preorder", "apply", "--model", MODEL, "--src", source, *layers, *spelling, "--out", out)
+    command = ("preorder", "apply", "--model", MODEL, "--src", source, *layers, "--out", out)
     return Step(f"preorder-apply-{part}", command, (MODEL, source, *layers[1::2]), (out,))
 
 

@@ -10,7 +10,7 @@ import torch
 import yaml
 
 from onmt_preorder.cli import main
-from onmt_preorder.input import on_the_fly, raw_text
+from onmt_preorder.input import raw_text
 from onmt_preorder.input.raw_text import make_detokenizer
 from onmt_preorder.opennmt.server import prepare
 from preorder.io import files
@@ -83,11 +83,6 @@ def test_the_shortcut(folder, expected, preorderer, capsys, monkeypatch):
     write(folder / "with_empty", *lines)
     assert main([*given, "--src", "with_empty", "--out", "shortcut"]) == 0
     assert read(folder / "shortcut") == [*expected[:2], "", *expected[2:]]
-    asked, load = [], on_the_fly.load
-    monkeypatch.setattr(on_the_fly, "load", lambda *given: asked.append(given) or load(*given))
-    assert main([*given, "--src", "test.plain", "--lowercase"]) == 0
-    assert set(asked) == {(str(preorderer), "", True)}
-    assert main(["translate", "--model", MODEL, "--src", "test.src", "--lowercase"]) == 2
 
 
 def test_errors_of_the_shortcut(folder, monkeypatch, capsys):

@@ -98,7 +98,7 @@ def test_the_plan(tmp_path, capsys):
 @pytest.mark.parametrize(
     ("line", "message"),
     [
-        ("chen2019 --table XX", "--table: there is none of these; there are: 1; 3; 3, big; "),
+        ("chen2019 --table 3 --table XX", "--table: there is no 'XX'; there are: 1; 3; 3, big; "),
         ("chen2019 --table 3", "--data enja=DIR is needed for ja-en"),
         ("chen2019 --table 3 --data enja=/none", "/none/"),
         ("kawara2021 --data enja=/none", "--data multi30k=DIR is needed for en-de"),  # before enja is read

@@ -220,14 +220,6 @@ def test_only_what_is_read_is_preordered_and_training_text_cross_fitted(tmp_path
     assert "evaluate-gold" in steps
 
 
-@pytest.mark.parametrize("options", [(), ("--lowercase",)])
-def test_a_preorderer_reads_the_spelling_that_it_was_trained_on(folder, options):
-    steps = steps_of(prepare(job_of(folder, "preorder_relative"), (), 0, options))
-    commands = [step.command for step in steps if step.name.startswith(("preorder-train", "preorder-apply"))]
-    assert len(commands) == 4
-    assert {"--lowercase" in command for command in commands} == {bool(options)}
-
-
 def test_a_preorderer_to_begin_from_is_read_from_where_it_is_named():
     options = run._separated(["--init=x", "--method", "btg"])
     assert options == ["--init", str(Path("x").resolve()), "--method", "btg"]

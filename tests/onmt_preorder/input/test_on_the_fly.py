@@ -35,10 +35,10 @@ def test_lines_are_remembered_while_there_is_room(monkeypatch):
     assert preorderer.seen == ["a b", "c", "d e f", "d e f", "g h"]
 
 
-def test_words_are_unescaped_before_they_are_ordered_and_in_lower_case_if_asked_for():
+def test_words_are_unescaped_before_they_are_ordered_and_in_lower_case_if_the_model_knows_no_capitals():
     preorderer, line = Counting(), "A&#12288;b c&#65512;D &#38;#160;"
-    for lowercase in (False, True):
-        OnTheFlyPreorderer(Model(preorderer), lowercase=lowercase).positions([line])
+    for lowercased in (False, True):
+        OnTheFlyPreorderer(Model(preorderer, lowercased=lowercased)).positions([line])
     assert preorderer.seen == ["A\u3000b c￨D &#160;", "a\u3000b c￨d &#160;"]
 
 

@@ -66,7 +66,7 @@ def test_model(run, tmp_path):
     shown = json.loads(run(f"show {options} --json").out)
     assert run(f"apply {options} --format tree").out.splitlines()[0] == shown["tree"]
     write(tmp_path / "loud", "I LIKE the pen")
-    loud = run("show --model en-ja-demo --src loud --lowercase --json")
+    loud = run("show --model en-ja-demo --src loud --json")
     assert loud.err == ""
     assert json.loads(loud.out)["preordered"] == ["I", "the", "pen", "LIKE"]
     found = json.loads(run(f"show {options} --json --tgt src --align links --gain 2").out)

@@ -9,9 +9,9 @@ import sys
 
 import pytest
 
+import preorder
 from preorder.cli import main
 from preorder.data.formats import parse_features, parse_order, parse_positions
-from preorder.io import files
 from preorder.methods.perceptron.learner import Learner
 from tests.support.texts import content, write
 
@@ -88,37 +88,41 @@ def test_learns_the_order(run, folder, case):
         assert said.endswith("--lang yy: the model was trained on xx\n")
 
 
-LOWERCASED = "the preorderer was trained on lowercased text and does not know {!r}: lowercase the text, "
-LOWERCASED += "as apply --lowercase does\n"
-
-
-@pytest.mark.parametrize("more", ["", "--n-best 2"])
-@pytest.mark.parametrize("lower", [True, False])
-def test_a_lowercased_model_warns_of_capitals(run, folder, monkeypatch, lower, more):
-    """Wherever they are; not of capitals among the tags; and only once."""
-    monkeypatch.setattr(files.read_blocks, "__defaults__", (100,))
-    text = list(map(str.lower, lines(60))) + ["S1 v1 o1"] * (not lower)
-    write(folder / "annot", *(f"{line}\tN V N" for line in text))
-    write(folder / "align", *["0-0 1-2 2-1"] * len(text))
-    run(f"{BTG} --annot annot --align align")
-    for test, capital in (("s1 v1 o1", None), ("s1 É V2", "É")):
-        write(folder / "test", *["s1 v1 o1\tN V N"] * 20, *[f"{test}\tN V N"] * 3)
-        said = run(f"{APPLY} -q --annot test {more}").err
-        assert said == (LOWERCASED.format(capital) if lower and capital else "")
-
-
-@pytest.mark.parametrize("name", ["features", "text", "tree"])
-def test_lowercase_keeps_the_spelling(run, folder, name):
-    """Of training, whose lines of cross-fitting are the output, and of application; all lines are lowered."""
-    run(f"{TRAIN} --cross-fit 2 --cross-fit-out features --lowercase")
+@pytest.mark.parametrize("more", ["", "--lowercase", "--init lower"])
+@pytest.mark.parametrize("name", ["features", "positions", "text", "tree", "features --n-best 2"])
+def test_a_model_that_has_learned_from_no_capitals_reads_all_text_in_lower_case(run, folder, name, more):
+    """What is written keeps its spelling, that of cross-fitted lines, too; of a text with both, any block."""
+    change = str.upper if more else str.lower
+    write(folder / "src", *map(str.lower, lines(200)))
+    train = "train --method btg --iterations 3 --src src --align align"
+    run(f"{train} --model lower")
+    write(folder / "src", *map(change, lines(200)))
+    run(f"{train} --model model --cross-fit 2 --cross-fit-out features {more}")
     words = [" ".join(parse_features(line)[0]) for line in (folder / "features").read_text().splitlines()]
-    assert words == lines(200)
+    assert words == list(map(change, lines(200)))
     written = {}
-    for change, more in ((str.upper, "--lowercase"), (str.lower, "")):
+    for change in (str.upper, str.lower):
         write(folder / "test", *map(change, lines(5, seed=9)))
-        written[change] = run(f"{APPLY} -q --src test --format {name} {more}")
-    assert written[str.lower].out.upper() == written[str.upper].out != written[str.lower].out
-    assert written[str.upper].err == ""
+        written[change] = run(f"{APPLY} -q --src test --format {name}").out
+    assert written[str.lower].upper() == written[str.upper]
+    assert (written[str.lower] != written[str.upper]) == (name != "positions")
+    in_python = preorder.load(str(folder / "model")).features(lines(5, seed=9))
+    if name == "features":
+        assert in_python == written[str.upper].splitlines()
+
+
+def test_a_model_that_has_learned_from_capitals_heeds_them(run, folder):
+    """Where words in capitals and in lower case stand in different orders."""
+    train = "train --method btg --iterations 3 --src src --align align"
+    write(folder / "src", *lines(100), *map(str.lower, lines(100)))
+    write(folder / "align", *["0-0 1-2 2-1"] * 100, *["0-0 1-1 2-2"] * 100)
+    run(f"{train} --model model")
+    found = set()
+    for change in (str.upper, str.lower):
+        write(folder / "test", *map(change, lines(20, seed=9)))
+        found.add(run(f"{APPLY} -q --src test --format positions").out)
+    assert found == {"0 2 1\n" * 20, "0 1 2\n" * 20}
+    assert "--init reads capitals" in run(f"{train} --init model --model other --lowercase", 2).err
 
 
 @pytest.mark.parametrize("name", FORMATS)
