@@ -30,7 +30,7 @@ from preorder.metrics.translation import tokenizer
 HEADROOM_METRICS = ("bleu", "chrf", "ribes")
 ORDERS = {"best_order": "best order", "best_btg_order": "best BTG order"}  # key in JSON → title
 WORDS_LEFT = {"missing": "deletions", "too_many": "insertions", "others": "substitutions"}
-UNORDERED, PREDICTED = "unreordered", "predicted"
+ORDERED = UNORDERED, PREDICTED = "unreordered", "predicted"
 MOST_WORDS = 10  # words or tags that a table shows
 LONGEST = 256  # words of a hypothesis whose best BTG order is looked for; longer ones keep theirs
 
@@ -69,8 +69,7 @@ class Distance(Metric):
     def __init__(self, alignments: Sequence[Alignment], lengths: Sequence[int]) -> None:
         self._gold = [gold_permutation(links, n) for links, n in zip(alignments, lengths, strict=True)]
         targets = (links.targets(n) for links, n in zip(alignments, lengths, strict=True))
-        self.linked = [np.flatnonzero([bool(one) for one in row]) for row in targets]
-        """The indices of each sentence's words with sure links."""
+        self.linked = [np.flatnonzero([bool(one) for one in row]) for row in targets]  # indices of words
 
     def distances(self, orders: Sequence[Permutation]) -> list[np.ndarray]:
         """Return the distances of each sentence's linked words."""
@@ -103,40 +102,30 @@ def diagnose_pair(
     tau = orders.monotone.tau
     share = (orders.tau - tau) / (1 - tau) if tau < 1 else 0.0
     nearest = min(CASES, key=lambda case: abs(case.tau - tau) + abs(case.share_of_the_way - share))
-    sums = _by_word(names, metrics[1], (monotone, predicted))
+    moved = [np.concatenate(metrics[1].distances(one)) for one in (monotone, predicted)]
+    linked = [row[i] for row, indices in zip(names, metrics[1].linked, strict=True) for i in indices]
+    by_word: dict[str, list[list[int]]] = defaultdict(list)
+    for word, *distances in zip(linked, *moved, strict=True):
+        by_word[word].append(distances)
+    most_left = sorted(by_word.items(), key=lambda item: (-sum(after for _, after in item[1]), item[0]))
     words = [
-        {"word": word, "count": count, UNORDERED: before / count, PREDICTED: after / count}
-        for word, (count, before, after) in sorted(sums.items(), key=lambda item: (-item[1][2], item[0]))
+        {"word": word, "count": len(both), **dict(zip(ORDERED, np.mean(both, 0).tolist(), strict=True))}
+        for word, both in most_left[:MOST_WORDS]
     ]
-    scores = {
-        UNORDERED: asdict(orders.monotone),
-        PREDICTED: {name: getattr(orders, name) for name in asdict(orders.monotone)},
-    }
-    for name, runs in measured[1].systems.items():
-        total, linked = runs[0].sum(0)
-        scores[name]["distance"] = float(total / max(1, linked))
+    before, after = (float(one.sum() / max(1, len(linked))) for one in moved)
+    scores = {name: getattr(orders, name) for name in asdict(orders.monotone)}
     found = {
         "sentences": orders.sentences,
         "skipped": orders.skipped,
-        **scores,
+        UNORDERED: asdict(orders.monotone) | {"distance": before},
+        PREDICTED: scores | {"distance": after},
         "share_of_the_way": share,
         "monotone": orders.monotone.complete_match,
         "nearest": asdict(nearest),
         "by_length": asdict(curves),
-        "words": words[:MOST_WORDS],
+        "words": words,
     }
     return found, curves
-
-
-def _by_word(
-    names: Sequence[Sequence[str]], metric: Distance, orders: Sequence[Sequence[Permutation]]
-) -> dict[str, tuple[int, int, int]]:
-    """Return for each word its linked tokens, and the sums of their distances in both orders."""
-    sums: dict[str, np.ndarray] = defaultdict(lambda: np.zeros(3, int))
-    for row, linked, *distances in zip(names, metric.linked, *map(metric.distances, orders), strict=True):
-        for i, *both in zip(linked.tolist(), *distances, strict=True):
-            sums[row[i]] += 1, *both
-    return {word: tuple(numbers.tolist()) for word, numbers in sums.items()}
 
 
 def pair_tables(found: Mapping[str, Any]) -> list[Table]:

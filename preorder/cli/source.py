@@ -156,10 +156,7 @@ def parsed_sentences(source: Source, columns: Sequence[Iterable[str]], first: in
 def read_pairs(
     arguments: argparse.Namespace, source: Source, trees: TreeFile | None = None
 ) -> list[list[Any]]:
-    """Read sentences, and their alignments (``--align``) or else the words of their targets (``--tgt``).
-
-    With both, links are checked against the targets.
-    """
+    """Read sentences, and their alignments (``--align``), that fit ``--tgt``, or else words of ``--tgt``."""
 
     def checked(
         sentence: Sentence, alignment: Alignment, *target: Sequence[str]

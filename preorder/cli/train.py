@@ -114,12 +114,10 @@ def _train(arguments: argparse.Namespace, checkpoints: Checkpoints) -> None:
     plan = method and _plan(arguments, method, initial)
     trees = source.tree_file(given)
     spelled, others = source.read_pairs(arguments, given, trees)
-    is_lower = is_lowercased(spelled)
-    lowercased = initial.lowercased if initial else arguments.lowercase or is_lower
+    lowercased = initial.lowercased if initial else arguments.lowercase or is_lowercased(spelled)
     if arguments.lowercase and not lowercased:
         raise UsageError("--lowercase: the model of --init reads capitals")
-    lowers = lowercased and not is_lower
-    sentences = [one.lowercased().interned() for one in spelled] if lowers else spelled
+    sentences = [one.lowercased().interned() for one in spelled] if lowercased else spelled
     if plan is None:
         method, why = choose_method(sentences, arguments.trees is not None)
         more = "" if stanza or sentences[0].tags else "tags (--pos) and "

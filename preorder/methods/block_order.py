@@ -43,9 +43,7 @@ class BlockOrderer:
             self._classes = _hashed_classes(model.classes.of_word, hashes["classes"])
 
     def __call__(self, texts: tuple[bytes, ...], lines: int, columns: int) -> Ordered | None:
-        """Order the lines of a block; None: something is wrong with it, or the model reads other words.
-
-        So it is where a layer is missing, or where a model that has learned from no capitals finds some.
+        """Order a block; None: it is wrong, lacks a layer, or has capitals where the model reads none.
 
         The texts are of words; of words and of tags; or one of columns: words, tags, and possibly classes.
         """

@@ -78,11 +78,7 @@ class Model:
         return sentence.lowercased() if self.lowercased else sentence
 
     def annotate(self, sentence: Sentence) -> Sentence:
-        """Return a sentence as the preorderer reads it, with the model's own word classes.
-
-        Raises:
-            UsageError: a layer is missing.
-        """
+        """Return a sentence as the preorderer reads it, with the model's word classes; check its layers."""
         sentence = self.spelled(sentence)
         if self.classes is not None:
             sentence = self.classes.add_to(sentence)
