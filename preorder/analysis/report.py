@@ -233,7 +233,7 @@ def order_galleries(
     if not chosen:
         return {}
     fitted = f"{total} sentences of at most {MAX_LENGTH} tokens"
-    text = f"{len(chosen)} of {fitted}, drawn at random, seed {data.seed}"
+    text = f"{len(chosen)} of {fitted}, chosen at random, seed {data.seed}"
 
     def view(name: str, i: int) -> SentenceView:
         return SentenceView(data.source[i], data.orders[name][i], None, targets[i], data.alignments[i])

@@ -1,6 +1,6 @@
 """Orders that swap some words of a sentence (Chen et al. 2019, section 6.5).
 
-Of n words, the whole number nearest to p n / 100 are drawn at random and moved in a random cycle. One word
+Of n words, the whole number nearest to p n / 100 are chosen at random and moved in a random cycle. One word
 alone cannot be swapped: a share of at least one word swaps two, a smaller one none.
 """
 

@@ -25,7 +25,7 @@ MOST_DRAWN = 100
 LAYERS = ("pos", "trees", "lang", "stanza_dir", "tagset", "stanza_device", "spacy_model")
 """Options of what a model reads beside the words."""
 CHOICES = {
-    "sample": "show N sentences, drawn at random by --seed",
+    "sample": "show N sentences, chosen at random by --seed",
     "gain": "show the N sentences whose tau_nakagawa rises most, the greatest rise first",
     "worst": "show the N sentences with the least tau_nakagawa once they are preordered, the least first",
 }
@@ -115,7 +115,7 @@ def _chosen(arguments: argparse.Namespace, choice: str | None, count: int, total
     if choice is None:
         return f"{count} {sentences}, chosen by their lines"
     if choice == "sample":
-        return f"{count} of {total} {sentences}, drawn at random, seed {arguments.seed}"
+        return f"{count} of {total} {sentences}, chosen at random, seed {arguments.seed}"
     what = "whose tau_nakagawa rises most" if choice == "gain" else "with the least tau_nakagawa, preordered"
     return f"the {count} of {total} {sentences} {what}"
 

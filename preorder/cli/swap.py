@@ -20,7 +20,7 @@ EXAMPLES = """\
   preorder swap --src test.en --pos test.en.pos --percent 0:100:20 --seed 7 --out-dir swapped
 
 Writes DIR/NAME.0, DIR/NAME.10, …, where NAME is that of the source's file ("source" for standard
-input), and likewise for the POS tags. At p %, p n / 100 of n words, rounded, are drawn at random:
+input), and likewise for the POS tags. At p %, p n / 100 of n words, rounded, are chosen at random:
 two at least, or none where it is below 1. They are moved in a cycle, so that each gets another position.
 A larger percentage swaps the same words and more. preorder analyse robustness scores the translations.
 """

@@ -68,7 +68,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     text += "classes, layers and network: to go on with hand-made links after automatic ones, say"
     options.add_files(parser, "DIR", init=text)
     add_number = partial(options.add_number, parser)
-    add_number("--limit", options.positive, DEFAULT_LIMIT, "use at most N sentences, drawn at random")
+    add_number("--limit", options.positive, DEFAULT_LIMIT, "use at most N sentences, chosen at random")
     text = "use no sentences of more than N tokens"
     add_number("--max-length", options.training_length, DEFAULT_MAX_LENGTH, text)
     text = "measure each iteration on N of these sentences, from which nothing is learned. The model is that "

@@ -49,7 +49,7 @@ class TrainingPlan:
 
     method: str  # a name of METHODS
     options: Any  # the method's own, with seed and threads
-    limit: int = DEFAULT_LIMIT  # most sentences to train on, drawn at random
+    limit: int = DEFAULT_LIMIT  # most sentences to train on, chosen at random
     max_length: int = DEFAULT_MAX_LENGTH  # in tokens; longer sentences are left out
     held_out: int | None = None  # sentences that only measure the model; None: see hold_out
     members: int = 1  # models to train, with seeds from the options' on; the model is their mean

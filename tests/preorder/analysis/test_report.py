@@ -173,7 +173,7 @@ def test_json(page, tmp_path, capsys):
     name, bleu, *_ = run["scores"]["rows"][0]
     assert (name, bleu.startswith(f"{score:.2f}")) == ("base", True)
     ours, third = (chapters[f"Sentences in the order of {system}"] for system in ("ours<b>", "third"))
-    assert ours["chosen"] == "10 of 12 sentences of at most 40 tokens, drawn at random, seed 1"
+    assert ours["chosen"] == "10 of 12 sentences of at most 40 tokens, chosen at random, seed 1"
     chosen = [one["line"] for one in ours["sentences"]]
     assert chosen == [one["line"] for one in third["sentences"]] == sorted(set(chosen))
     assert len(chosen) == 10

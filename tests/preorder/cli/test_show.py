@@ -149,7 +149,7 @@ def test_sample(show, truth):
     found = gallery(show, "--sample 10 --min-length 2 --max-length 6")
     lengths = [[len(one[side]) for side in ("source", "target")] for one in found["sentences"]]
     assert all(2 <= length <= 6 for pair in lengths for length in pair)
-    assert " sentences of at least 2 and at most 6 tokens, drawn at random, seed 1" in found["chosen"]
+    assert " sentences of at least 2 and at most 6 tokens, chosen at random, seed 1" in found["chosen"]
     assert gallery(show, "--sample 10 --min-length 2 --max-length 6") == found
     assert lines_of(found) == sorted(set(lines_of(found)))
     drawn = [lines_of(gallery(show, f"--sample 1 --seed {seed}")) for seed in range(40)]
