@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import ClassVar
 
@@ -10,7 +10,7 @@ import numpy as np
 
 from preorder.alignment.gold import target_groups
 from preorder.analysis import GAIN_WIDTH, LAST_LENGTH, LENGTH_WIDTH
-from preorder.analysis.results import Breakdown, Curves, Estimate, Group
+from preorder.analysis.results import CURVE_SCORES, Breakdown, Curves, Estimate, Group
 from preorder.data import Alignment, Permutation
 from preorder.data.formats import parse_order, parse_positions, parse_tokens, read_alignments, read_plain
 from preorder.errors import DataError, UsageError
@@ -215,27 +215,18 @@ def robustness_curves(
 
 
 def grouped_curves(
-    kind: str,
-    groups: SentenceGroups,
-    measured: Sequence[SystemStatistics],
-    seed: int,
-    others: Container[str] = (),
+    kind: str, groups: SentenceGroups, measured: Sequence[SystemStatistics], seed: int
 ) -> Curves:
-    """Score what is measured in each group of sentences: main scores, and those named in ``others``."""
+    """Score what is measured in each group of sentences."""
     parts = (
         (Group(label, len(indices)), [one.take(indices) for one in measured])
         for label, indices in groups.groups
     )
-    return _curves(kind, groups.axis, parts, groups.skipped, seed, others)
+    return _curves(kind, groups.axis, parts, groups.skipped, seed)
 
 
 def _curves(
-    kind: str,
-    axis: str,
-    parts: Iterable[tuple[Group, Sequence[SystemStatistics]]],
-    skipped: int,
-    seed: int,
-    others: Container[str] = (),
+    kind: str, axis: str, parts: Iterable[tuple[Group, Sequence[SystemStatistics]]], skipped: int, seed: int
 ) -> Curves:
     groups: list[Group] = []
     measures: dict[str, dict[str, tuple[Estimate | None, ...]]] = {}
@@ -243,19 +234,14 @@ def _curves(
     for group, measured in parts:
         groups.append(group)
         found = resample(measured, seed)
-        shown = [
-            (one, score.name)
-            for one in measured
-            for k, score in enumerate(one.metric.scores)
-            if not k or score.name in others
-        ]
-        for one, name in shown:
-            signature[name] = one.metric.signature
-            lines = measures.setdefault(name, {})
-            for system in one.systems:
-                sample = found[system][name]
-                estimate = None if np.isnan(sample.score) else Estimate(sample.score, interval(sample.scores))
-                lines[system] = (*lines.get(system, ()), estimate)
+        for one in measured:
+            for name in [score.name for score in one.metric.scores if score.name in CURVE_SCORES]:
+                signature[name] = one.metric.signature
+                lines = measures.setdefault(name, {})
+                for system in one.systems:
+                    part = found[system][name]
+                    estimate = None if np.isnan(part.score) else Estimate(part.score, interval(part.scores))
+                    lines[system] = (*lines.get(system, ()), estimate)
     if not groups:
         raise DataError(f"no sentence can be grouped by {axis}")
     return Curves(kind, axis, tuple(groups), measures, skipped, signature)

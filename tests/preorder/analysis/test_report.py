@@ -143,7 +143,7 @@ def test_page(page, tmp_path):
     assert text.count("<script") == 1  # ours
     names = re.findall(r'\sid="([^"]*)"', text)
     assert len(names) == len(set(names))
-    assert text.count("<caption>") == text.count("<table>") == 1 + 3 + 2 + 1 + 2 + 1 + 1 + 2
+    assert text.count("<caption>") == text.count("<table>") == 1 + 5 + 2 + 1 + 2 + 1 + 1 + 2
     assert text.count("<svg") == text.count('role="img"') == text.count(" <title>") == 5 + 10
     assert "@import" not in text
     assert "url(http" not in text

@@ -40,7 +40,8 @@ def test_length(analyse):
     assert (found["kind"], found["skipped"]) == ("length", 1)
     lines = {"1–3": [0, 1], "4–6": [2, 3], "7+": [5]}
     assert found["groups"] == labelled(lines)
-    assert list(found["measures"]) == ["bleu", "ribes", "tau"] == list(found["signature"])
+    measures = ["bleu", "ribes", "tau", "tau_nakagawa", "complete_match"]
+    assert list(found["measures"]) == measures == list(found["signature"])
     for name, text in (("base", BASE), ("ours", OURS)):
         for estimate, group in zip(found["measures"]["bleu"][name], lines.values(), strict=True):
             assert estimate["score"] == pytest.approx(bleu(text, group))
