@@ -103,12 +103,13 @@ class Row:
         return sorted(self.experiment.folder.glob(f"systems/{self.system}/seed*/{name}"))
 
     def kept(self) -> list[Path]:
-        """Return the translations of all trainings that are kept in ``recipes/``, as the run searches."""
-        return kept_files(self.experiment.kept, f"{self.system}.seed*.{self.experiment.target}")
+        """Return the translations of all trainings that are kept in ``recipes/``."""
+        name = "".join((self.system, *self.translate))
+        return kept_files(self.experiment.kept, f"{name}.seed*.{self.experiment.target}")
 
     def translations(self) -> list[Path]:
         """Return the translations of all trainings, made here or kept."""
-        return self.made(self.translation) or ([] if self.translate else self.kept())
+        return self.made(self.translation) or self.kept()
 
 
 @dataclass(frozen=True)

@@ -90,13 +90,13 @@ def run(arguments: argparse.Namespace) -> None:
 def train(tables: Sequence[PaperTable], more: Sequence[str], only_plan: bool) -> None:
     """Train and translate what is not kept, a run after the other; say first what is missing.
 
-    A run does again only that whose options or data have changed. A kept translation serves where no model
-    is needed, to search otherwise or for a command.
+    A run does again only that whose options or data have changed. A kept translation serves where no command
+    needs the model.
     """
     wanted: dict[Experiment, dict[str, Row]] = {}
     for table in tables:
         for row in table.rows:
-            if table.commands or row.translate or not row.kept():
+            if table.commands or not row.kept():
                 wanted.setdefault(row.experiment, {})[row.system] = row
     for experiment, systems in wanted.items():
         seeds = main_job.build_parser().parse_args(command_line(experiment, [], more)).seeds
