@@ -96,8 +96,7 @@ def diagnose_pair(
     monotone = [Permutation.identity(len(row)) for row in names]
     metrics = Preordering(groups), Distance(alignments, list(map(len, names)))
     measured = measure(metrics, {UNORDERED: [monotone], PREDICTED: [predicted]})
-    by_length = by_fitting_length(list(map(len, names)))
-    curves = grouped_curves("length", by_length, measured, seed)
+    curves = grouped_curves("length", by_fitting_length(list(map(len, names))), measured, seed)
     orders = evaluation(*(measured[0].systems[order][0] for order in (PREDICTED, UNORDERED)))
     tau = orders.monotone.tau
     share = (orders.tau - tau) / (1 - tau) if tau < 1 else 0.0

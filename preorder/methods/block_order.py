@@ -6,6 +6,7 @@ white space inside of tokens, and blocks with anything wrong in them, so that on
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
@@ -51,7 +52,8 @@ class BlockOrderer:
             decoded = [text.decode() for text in texts]
         except UnicodeDecodeError:
             return None
-        if self._model.lowercased and decoded[0] != decoded[0].lower():
+        spelled = decoded[0] if columns == 1 else re.sub("\t.*", "", decoded[0])
+        if self._model.lowercased and spelled != spelled.lower():
             return None
         blocks = [np.frombuffer(text, np.uint8) for text in texts]
         split = [_split(blocks[0], lines, columns), *(_split(block, lines, 1) for block in blocks[1:])]

@@ -144,9 +144,8 @@ def check_members(option: str, method: str) -> None:
 
 def together(plan: TrainingPlan, models: Sequence[Preorderer], bitext: Bitext) -> Trained:
     """Return the mean of the models of all folds as the model of a plan, with statistics."""
-    counts = plan.counts(len(bitext), len(plan.lines(bitext.sentences))) | {
-        "options": without_threads(plan.options)
-    }
+    used = len(plan.lines(bitext.sentences))
+    counts = plan.counts(len(bitext), used) | {"options": without_threads(plan.options)}
     return method_class(plan.method).together(models), counts | {"folds": len(models)}
 
 
@@ -166,7 +165,7 @@ def hold_out(bitext: Bitext, count: int | None, seed: int) -> tuple[Bitext, Bite
 
 
 def check_folds(chosen: Sequence[int], folds: int) -> None:
-    """Refuse more folds than the chosen lines belong to."""
+    """Refuse a fold without a line."""
     if len({i % folds for i in chosen}) < folds:
         raise UsageError(f"too few lines to train on for {folds} folds")
 

@@ -10,6 +10,7 @@ import pytest
 
 from preorder.cli import main
 from preorder.io import files
+from preorder.methods.block_order import BlockOrderer
 from tests.support.running import environment
 
 FORMATS = ("features", "positions", "order", "text", "tree")
@@ -30,7 +31,7 @@ def made_up(lines, words, seed=1):
 
 @pytest.fixture(scope="module")
 def models(tmp_path_factory):
-    """Give a model of words and classes, and one of words and tags."""
+    """Give a model of words and classes, one of words and tags, and one of these without capitals."""
     folder = tmp_path_factory.mktemp("models")
     (folder / "src").write_text("S1 V2 O3\nS2 V3 語\n" * 30)
     (folder / "pos").write_text("N V N\n" * 60)
@@ -40,6 +41,7 @@ def models(tmp_path_factory):
     )
     assert main(f"{common}classes --classes 3".split()) == 0
     assert main(f"{common}tags --classes 0 --pos {folder}/pos".split()) == 0
+    assert main(f"{common}lower --lowercase --classes 0 --pos {folder}/pos".split()) == 0
     return folder
 
 
@@ -76,7 +78,7 @@ def test_the_same_bytes_for_plain_text(models, both, tmp_path, name):
     assert ("is written as" in found[1]) == (name == "features")
 
 
-@pytest.mark.parametrize("model", ["tags", "classes"])
+@pytest.mark.parametrize("model", ["tags", "classes", "lower"])
 @pytest.mark.parametrize("columns", [2, 3])
 def test_the_same_bytes_for_annotated_text(models, both, tmp_path, columns, model):
     lines = [""]
@@ -88,6 +90,22 @@ def test_the_same_bytes_for_annotated_text(models, both, tmp_path, columns, mode
     found, expected = both("--model", models / model, "--annot", tmp_path / "annot")
     assert found == expected
     assert found[0] == 0, found[1]
+
+
+@pytest.mark.parametrize(("words", "is_compiled"), [("s1 v2 o3", True), ("s1 V2 o3", False)])
+def test_capitals_of_words_alone_are_left_to_python(models, tmp_path, monkeypatch, words, is_compiled):
+    """By a model that has learned from none."""
+    order, found = BlockOrderer.__call__, []
+
+    def watched(*given):
+        found.append(order(*given))
+        return found[-1]
+
+    monkeypatch.setattr(BlockOrderer, "__call__", watched)
+    (tmp_path / "annot").write_text(f"{words}\tN V N\n")
+    line = f"apply --model {models}/lower --annot {tmp_path}/annot --out {tmp_path}/out"
+    assert main(line.split()) == 0
+    assert [one is not None for one in found] == [is_compiled]
 
 
 WRONG = {
