@@ -89,26 +89,25 @@ def test_learns_the_order(run, folder, case):
 
 
 @pytest.mark.parametrize("more", ["", "--lowercase", "--init lower"])
-@pytest.mark.parametrize("name", ["features", "positions", "text", "tree", "features --n-best 2"])
-def test_a_model_that_has_learned_from_no_capitals_reads_all_text_in_lower_case(run, folder, name, more):
-    """What is written keeps its spelling, that of cross-fitted lines, too; of a text with both, any block."""
+def test_a_model_that_has_learned_from_no_capitals_reads_all_text_in_lower_case(run, folder, more):
+    """What is written keeps its spelling, that of cross-fitted lines, too."""
     change = str.upper if more else str.lower
-    write(folder / "src", *map(str.lower, lines(200)))
     train = "train --method btg --iterations 3 --src src --align align"
+    write(folder / "src", *map(str.lower, lines(200)))
     run(f"{train} --model lower")
     write(folder / "src", *map(change, lines(200)))
     run(f"{train} --model model --cross-fit 2 --cross-fit-out features {more}")
     words = [" ".join(parse_features(line)[0]) for line in (folder / "features").read_text().splitlines()]
     assert words == list(map(change, lines(200)))
-    written = {}
-    for change in (str.upper, str.lower):
-        write(folder / "test", *map(change, lines(5, seed=9)))
-        written[change] = run(f"{APPLY} -q --src test --format {name}").out
-    assert written[str.lower].upper() == written[str.upper]
-    assert (written[str.lower] != written[str.upper]) == (name != "positions")
+    for name in ("positions", "text", "tree", "features --n-best 2", "features"):
+        written = {}
+        for change in (str.upper, str.lower):
+            write(folder / "test", *map(change, lines(5, seed=9)))
+            written[change] = run(f"{APPLY} -q --src test --format {name}").out
+        assert written[str.lower].upper() == written[str.upper]
+        assert (written[str.lower] != written[str.upper]) == (name != "positions")
     in_python = preorder.load(str(folder / "model")).features(lines(5, seed=9))
-    if name == "features":
-        assert in_python == written[str.upper].splitlines()
+    assert in_python == written[str.upper].splitlines()
 
 
 def test_a_model_that_has_learned_from_capitals_heeds_them(run, folder):
