@@ -71,8 +71,9 @@ def run(arguments: argparse.Namespace) -> None:
     papers = [read_paper(CONFIG / "papers" / f"{name}.yaml", arguments.folder, corpora) for name in names]
     known = [table.name for paper in papers for table in paper.tables]
     wanted = known if arguments.table is None else arguments.table
-    for name in set(wanted).difference(known):
-        raise UsageError(f"--table: there is no {shown(name)}; there are: {'; '.join(known)}")
+    for name in wanted:
+        if name not in known:
+            raise UsageError(f"--table: there is no {shown(name)}; there are: {'; '.join(known)}")
     chosen = []
     for paper in papers:
         tables = [one for one in paper.tables if one.name in wanted]

@@ -121,7 +121,7 @@ SCORE_FORMATS: dict[str, ScoreFormat] = {
 }
 
 SUMMARY_SCORES = ("bleu", "chrf", "ter", "ribes", "tau")  # those that the table of a page shows
-CURVE_SCORES = (*SUMMARY_SCORES, "tau_nakagawa", "complete_match", "distance")
+CURVE_SCORES = (*SUMMARY_SCORES, "tau_nakagawa", "complete_match", "distance")  # of curves
 
 
 @dataclass(frozen=True)

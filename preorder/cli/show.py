@@ -162,9 +162,9 @@ def _read_views(
     if model is None:
         trees = (_tree(row.order) for row in twins)
     else:
-        sentences = (model.spelled(row.sentence) for row in twins)
+        sentences = (row.sentence for row in twins)
         if stanza is not None:
-            sentences = add_layers(sentences, stanza)
+            sentences = add_layers(map(model.spelled, sentences), stanza)
         batches = files.batched(map(model.annotate, sentences), BATCH, lambda sentence: len(sentence) + 1)
         trees = chain.from_iterable(map(model.preorderer.trees, batches))
     for row, tree in zip(rows, trees, strict=True):

@@ -158,9 +158,7 @@ def read_pairs(
 ) -> list[list[Any]]:
     """Read sentences, and their alignments (``--align``), that fit ``--tgt``, or else words of ``--tgt``."""
 
-    def checked(
-        sentence: Sentence, alignment: Alignment, *target: Sequence[str]
-    ) -> tuple[Sentence, Alignment]:
+    def checked(sentence: Sentence, alignment: Alignment, *target: Any) -> tuple[Sentence, Alignment]:
         alignment.check_within(len(sentence), *map(len, target))
         return sentence.interned(), alignment
 

@@ -114,10 +114,10 @@ def _train(arguments: argparse.Namespace, checkpoints: Checkpoints) -> None:
     plan = method and _plan(arguments, method, initial)
     trees = source.tree_file(given)
     spelled, others = source.read_pairs(arguments, given, trees)
-    lowercased = initial.lowercased if initial else arguments.lowercase or is_lowercased(spelled)
-    if arguments.lowercase and not lowercased:
+    lowercases = initial.lowercased if initial else arguments.lowercase
+    if arguments.lowercase and not lowercases:
         raise UsageError("--lowercase: the model of --init reads capitals")
-    sentences = [one.lowercased().interned() for one in spelled] if lowercased else spelled
+    sentences = [one.lowercased().interned() for one in spelled] if lowercases else spelled
     if plan is None:
         method, why = choose_method(sentences, arguments.trees is not None)
         more = "" if stanza or sentences[0].tags else "tags (--pos) and "
@@ -155,6 +155,7 @@ def _train(arguments: argparse.Namespace, checkpoints: Checkpoints) -> None:
     language = given.lang or (initial and initial.language) or (stanza and stanza.language)
     tagset = stanza.tagset if stanza else (trees and trees.tagset) or given.tagset
     stanza = stanza or (initial and initial.stanza)
+    lowercased = lowercases or (initial is None and is_lowercased(sentences))
     model = Model(preorderer, classes, language, training, stanza, tagset, lowercased)
     save_model(model, arguments.model)
     LOGGER.info(f"model saved in {arguments.model}")

@@ -52,9 +52,10 @@ class BlockOrderer:
             decoded = [text.decode() for text in texts]
         except UnicodeDecodeError:
             return None
-        spelled = decoded[0] if columns == 1 else re.sub("\t.*", "", decoded[0])
-        if self._model.lowercased and spelled != spelled.lower():
-            return None
+        if self._model.lowercased:
+            first = decoded[0] if columns == 1 else re.sub("\t.*", "", decoded[0])
+            if first != first.lower():
+                return None
         blocks = [np.frombuffer(text, np.uint8) for text in texts]
         split = [_split(blocks[0], lines, columns), *(_split(block, lines, 1) for block in blocks[1:])]
         tables = [tokens for tokens in split if tokens is not None]
