@@ -111,6 +111,10 @@ class Row:
         """Return the translations of all trainings, made here or kept."""
         return self.made(self.translation) or self.kept()
 
+    def kept_output(self, table: str) -> list[Path]:
+        """Return the file in ``recipes/``, if there is one, of what a table's last command has printed."""
+        return kept_files(self.experiment.kept, f"{self.system}.{table}.txt")
+
 
 @dataclass(frozen=True)
 class PaperTable:
@@ -202,8 +206,7 @@ def _body(table: PaperTable) -> Iterator[str]:
     experiment = table.rows[0].experiment
     if table.commands:
         for row in table.rows:
-            for model in row.made("model.pt")[:1]:
-                *_, printed = (run_in(experiment.folder, command, model) for command in table.commands)
+            for printed in _printed(table, row):
                 yield from (f"{row.label}:", "", "```", *printed.rstrip().split("\n"), "```", "")
     elif table.analysis == SWAPPED:
         yield from _robustness(table)
@@ -226,6 +229,15 @@ def _body(table: PaperTable) -> Iterator[str]:
             yield from _scores(table, data)
         if missing := [label for label in texts if label not in systems]:
             yield from ("", f"Not trained yet: {'; '.join(missing)}.")
+
+
+def _printed(table: PaperTable, row: Row) -> Iterator[str]:
+    """Yield what the last command prints for a row's first model, or has printed, where either is there."""
+    if models := row.made("model.pt"):
+        *_, printed = (run_in(row.experiment.folder, command, models[0]) for command in table.commands)
+        yield printed
+    else:
+        yield from (path.read_text(encoding="utf-8") for path in row.kept_output(table.name))
 
 
 def _orders(table: PaperTable) -> dict[str, str]:

@@ -91,13 +91,13 @@ def run(arguments: argparse.Namespace) -> None:
 def train(tables: Sequence[PaperTable], more: Sequence[str], only_plan: bool) -> None:
     """Train and translate what is not kept, a run after the other; say first what is missing.
 
-    A run does again only that whose options or data have changed. A kept translation serves where no command
-    needs the model.
+    A run does again only that whose options or data have changed. What is kept in recipes/ serves as well:
+    translations or, where a table has commands, what these have printed.
     """
     wanted: dict[Experiment, dict[str, Row]] = {}
     for table in tables:
         for row in table.rows:
-            if table.commands or not row.kept():
+            if not (row.kept_output(table.name) if table.commands else row.kept()):
                 wanted.setdefault(row.experiment, {})[row.system] = row
     for experiment, systems in wanted.items():
         seeds = main_job.build_parser().parse_args(command_line(experiment, [], more)).seeds

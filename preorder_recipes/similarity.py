@@ -10,15 +10,17 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from typing import Any
 
+from preorder.analysis import plots
 from preorder.command_line import print_table
 from preorder.command_line.options import add_number, positive
 from preorder.data.formats import parse_features
 from preorder.errors import UsageError
 from preorder_recipes.commands import execute, make_parser
-from preorder_recipes.trained import add_inputs, labels, load_line, load_trained
+from preorder_recipes.trained import add_inputs, add_picture, labels, load_line, load_trained
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -27,13 +29,16 @@ def main(argv: Sequence[str] | None = None) -> int:
     add_inputs(parser, src="token￨position, of preorder gold --unaligned keep")
     what = "print the original, learned and given position of each word of this sentence"
     add_number(parser, "--line", positive, None, what)
+    add_picture(parser)
     return execute(parser, argv)
 
 
 def _print(arguments: argparse.Namespace) -> None:
     if arguments.line:
-        _print_positions(arguments.model, arguments.line, arguments.src)
+        _print_positions(arguments)
         return
+    if arguments.out:
+        raise UsageError("--out draws the positions of one sentence: it goes with --line")
     original, learned = _similarities(arguments.model, arguments.src)
     for name, (cosine, tokens) in (("PE", original), ("PR", learned)):
         print(f"{name} {cosine:.4f}, {tokens:.3f} tokens away")
@@ -45,13 +50,33 @@ def _print(arguments: argparse.Namespace) -> None:
         print("share of the way {:.3f} by the cosine, {:.3f} by tokens".format(*shares))
 
 
-def _print_positions(model: str, number: int, source: str) -> None:
-    (line,), trained, batch = load_line(model, number, source)
+def _print_positions(arguments: argparse.Namespace) -> None:
+    """Print the positions of a sentence's words and, if a path is given, draw them (the paper's Figure 8)."""
+    (line,), trained, batch = load_line(arguments.model, arguments.line, arguments.src)
     words = labels(parse_features(line)[0], batch["src_tokens"])
-    ((_, gold, learned, _, _),) = _positions(model, trained, [batch])
-    columns = zip(words, learned[0].tolist(), gold[0].tolist(), strict=True)
-    rows = [(word, str(k), f"{own:.1f}", str(given)) for k, (word, own, given) in enumerate(columns)]
-    print_table(None, ("word", "original", "learned", "given"), rows)
+    ((original, gold, learned, _, _),) = _positions(arguments.model, trained, [batch])
+    positions = {"original": original.tolist(), "learned": learned[0].tolist(), "given": gold[0].tolist()}
+    columns = zip(words, *positions.values(), strict=True)
+    rows = [(word, str(k), f"{own:.1f}", str(given)) for word, k, own, given in columns]
+    print_table(None, ("word", *positions), rows)
+    if arguments.out:
+        title = "Original, learned and given positions of a sentence's words"
+        plots.write_picture(partial(_draw_positions, words, positions), title, arguments.out)
+
+
+def _draw_positions(words: Sequence[str], positions: Mapping[str, Sequence[float]]) -> Any:
+    figure, (axes,) = plots.new_figure(1)
+    figure.set_size_inches(plots.WIDTH, 0.25 * len(words) + 1)
+    for name, style in plots.styles(list(positions)).items():
+        axes.plot(
+            positions[name], range(len(words)), style.marker, color=style.colour, fillstyle="none", label=name
+        )
+    axes.set_yticks(range(len(words)), words, parse_math=False)
+    axes.invert_yaxis()
+    axes.grid(axis="x")
+    axes.set_xlabel("position, from 0")
+    figure.legend(loc="outside upper left", ncols=len(positions))
+    return figure
 
 
 def _similarities(model: str, source: str) -> tuple[list[float], list[float]]:

@@ -129,6 +129,18 @@ def test_another_search_whose_translation_is_not_kept_needs_the_model(tmp_path, 
     assert " npmt" in capsys.readouterr().err
 
 
+def test_what_commands_have_printed_needs_no_model(tmp_path, capsys, monkeypatch):
+    monkeypatch.setattr(paper_tables, "_unpacked", lambda _: tmp_path)
+    (tmp_path / "explicit-ja-en").mkdir()
+    write(tmp_path / "explicit-ja-en/refsr.Figure 5.txt", "PE 0.7500, 1.250 tokens away", "")
+    line = ["chen2020", "--table", "Figure 5", "--run", str(tmp_path)]
+    assert papers.main([*line, "--plan"]) == 0
+    assert capsys.readouterr().err == "ja-en: 1 trainings, 0.4 hours of one core: exgre\n"
+    assert papers.main([*line, "--no-training"]) == 0
+    block = "the gold ones\n\nReFSR:\n\n```\nPE 0.7500, 1.250 tokens away\n```\n"
+    assert block in capsys.readouterr().out
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("paper", papers.PAPERS)
 def test_every_table_can_be_trained(paper, data, tmp_path, monkeypatch):

@@ -148,11 +148,16 @@ def test_similarity_on_a_test_set(folder, trained, name, capsys):
 
 def test_the_learned_positions_of_a_sentence(folder, trained, capsys):
     trained("refsr")
-    assert similarity.main([f"--model={folder}/refsr.pt", f"--src={folder}/valid.src", "--line=2"]) == 0
+    line = [f"--model={folder}/refsr.pt", f"--src={folder}/valid.src", f"--out={folder}/learned.svg"]
+    assert similarity.main([*line, "--line=2"]) == 0
     rows = re.findall(r"│ (\S+) *│ +(\d+) │ +([\d.]+) │ +(\d+) │", capsys.readouterr().out)
     assert [f"{word}￨{gold}" for word, _, _, gold in rows] == lines_of(folder / "valid.src")[1].split()
     assert [int(own) for _, own, _, _ in rows] == list(range(len(rows)))
     assert all(0 <= float(learned) <= len(rows) for _, _, learned, _ in rows)
+    picture = (folder / "learned.svg").read_text()
+    assert all(f">{name}<" in picture for name in ("original", "learned", "given", *(row[0] for row in rows)))
+    assert similarity.main(line) == 2
+    assert "--out draws the positions of one sentence" in capsys.readouterr().err
 
 
 def test_a_model_without_explicit_reordering_and_averaging(folder, trained, capsys):
