@@ -78,7 +78,8 @@ class PositionedCorpus:
         files = zip(names, (self.source, self.target, self.align), strict=True)
         given = [_named_lines(name, file) for name, file in files if file is not None]
         if self._tokenize is None and self.is_whole:
-            given[0] = given[0][0], text_lines(given[0][0], iter(given[0][1]))
+            texts = 1 if self.target is None else 2
+            given[:texts] = [(name, text_lines(name, iter(lines))) for name, lines in given[:texts]]
         for line_number, lines in enumerate(in_parallel(*given), 1):
             if (line_number - 1) % stride != offset:
                 continue

@@ -79,9 +79,9 @@ def trained():
     return {name: by_line(each for each in sentences if each[0] == name) for name in ("train", "valid")}
 
 
-def build_vocabularies(lines, *options, **settings):
+def build_vocabularies(lines, *options, targets=LINES, **settings):
     write(Path("train.src"), *lines)
-    write(Path("train.tgt"), *(line or "a" for line in LINES[: len(lines)]))
+    write(Path("train.tgt"), *(line or "a" for line in targets[: len(lines)]))
     Path("config.yaml").write_text(yaml.safe_dump(CONFIG | settings))
     call(".", "onmt_build_vocab", "-config", "config.yaml", "-n_sample", -1, "-overwrite", *options)
 
@@ -252,6 +252,11 @@ def test_files_that_are_refused(trained, capsys, lines, message):
         assert message.strip() in str(raised.value)
     assert onmt_preorder.cli.main(["translate", "--model", MODEL, *source(lines)]) == 2
     assert message in capsys.readouterr().err
+
+
+def test_targets_with_scores_are_refused():
+    with pytest.raises(DataError, match="train.tgt:1: a tab in the line"):
+        build_vocabularies(["a", "b"], targets=["a\t-0.5", "b\t-0.7"])
 
 
 def test_requests_that_are_refused(trained):
