@@ -44,7 +44,7 @@ class BlockOrderer:
             self._classes = _hashed_classes(model.classes.of_word, hashes["classes"])
 
     def __call__(self, texts: tuple[bytes, ...], lines: int, columns: int) -> Ordered | None:
-        """Order a block; None: it is wrong, lacks a layer, or has capitals where the model reads none.
+        """Order a block; None: it is wrong, or lacks a layer that the model reads.
 
         The texts are of words; of words and of tags; or one of columns: words, tags, and possibly classes.
         """
@@ -52,10 +52,10 @@ class BlockOrderer:
             decoded = [text.decode() for text in texts]
         except UnicodeDecodeError:
             return None
-        if self._model.lowercased:
-            first = decoded[0] if columns == 1 else re.sub("\t.*", "", decoded[0])
-            if first != first.lower():
-                return None
+        names = LAYERS[: max(columns, len(texts))]
+        if self._model.lowercased:  # it reads the words as one more text has them
+            words_alone = decoded[0] if columns == 1 else re.sub("\t.*", "", decoded[0])
+            texts, names = (*texts, words_alone.lower().encode()), (*names, "words")
         blocks = [np.frombuffer(text, np.uint8) for text in texts]
         split = [_split(blocks[0], lines, columns), *(_split(block, lines, 1) for block in blocks[1:])]
         tables = [tokens for tokens in split if tokens is not None]
@@ -67,7 +67,7 @@ class BlockOrderer:
             for block, tokens in zip(blocks, tables, strict=True)
             for bounds in zip(tokens.begins, tokens.ends, strict=True)
         )
-        batch = self._hashed(dict(zip(LAYERS, given, strict=False)), starts)
+        batch = self._hashed(dict(zip(names, given, strict=True)), starts)
         if batch is None:
             return None
 

@@ -16,7 +16,26 @@ from tests.support.running import environment
 FORMATS = ("features", "positions", "order", "text", "tree")
 
 ODD = ["￨", "a￨1", "&#65512;", "&", "#1;", "\u3000", "a\u00a0b", "\u2028", "\u205f", "\u1680", "\x85", "x\ry"]
-PLAIN = ["S1", "V2", "O3", "der", "語", "𝄞", "“", "–", "é", "[a]", "<", "\\", "x" * 300, "あ\u3042"]
+PLAIN = [
+    "S1",
+    "V2",
+    "O3",
+    "İI",
+    "ΑΣ",
+    "Σ",
+    "ẞ",
+    "der",
+    "語",
+    "𝄞",
+    "“",
+    "–",
+    "é",
+    "[a]",
+    "<",
+    "\\",
+    "x" * 300,
+    "あ\u3042",
+]
 SPACES = [" ", "  ", "\t", " \t "]
 
 
@@ -31,9 +50,9 @@ def made_up(lines, words, seed=1):
 
 @pytest.fixture(scope="module")
 def models(tmp_path_factory):
-    """Give a model of words and classes, one of words and tags, and one of these without capitals."""
+    """Give models of words and classes, and of words and tags; "lower…" have learned from no capitals."""
     folder = tmp_path_factory.mktemp("models")
-    (folder / "src").write_text("S1 V2 O3\nS2 V3 語\n" * 30)
+    (folder / "src").write_text("S1 V2 O3\nS2 V3 語\n" * 29 + "İI ΑΣ Σ\nẞ V3 O3\n")
     (folder / "pos").write_text("N V N\n" * 60)
     (folder / "align").write_text("0-0 1-2 2-1\n" * 60)
     common = (
@@ -42,6 +61,7 @@ def models(tmp_path_factory):
     assert main(f"{common}classes --classes 3".split()) == 0
     assert main(f"{common}tags --classes 0 --pos {folder}/pos".split()) == 0
     assert main(f"{common}lower --lowercase --classes 0 --pos {folder}/pos".split()) == 0
+    assert main(f"{common}lower_classes --lowercase --classes 3".split()) == 0
     return folder
 
 
@@ -66,12 +86,13 @@ def both(monkeypatch, capfd, tmp_path):
     return both
 
 
+@pytest.mark.parametrize("model", ["classes", "lower_classes"])
 @pytest.mark.parametrize("name", FORMATS)
-def test_the_same_bytes_for_plain_text(models, both, tmp_path, name):
+def test_the_same_bytes_for_plain_text(models, both, tmp_path, name, model):
     long = " ".join(f"w{i}" for i in range(600))  # is parsed in pieces
     lines = ["\ufeffS1 V2", *made_up(200, PLAIN), long, *made_up(100, PLAIN + ODD, 2), "no end"]
     (tmp_path / "src").write_bytes("\n".join(lines).encode())
-    found, expected = both("--model", models / "classes", "--src", tmp_path / "src", "--format", name)
+    found, expected = both("--model", models / model, "--src", tmp_path / "src", "--format", name)
     assert found == expected
     assert found[0] == 0
     assert found[2].count(b"\n") == 303
@@ -92,8 +113,8 @@ def test_the_same_bytes_for_annotated_text(models, both, tmp_path, columns, mode
     assert found[0] == 0, found[1]
 
 
-@pytest.mark.parametrize(("words", "is_compiled"), [("s1 v2 o3", True), ("s1 V2 o3", False)])
-def test_capitals_of_words_alone_are_left_to_python(models, tmp_path, monkeypatch, words, is_compiled):
+@pytest.mark.parametrize("layers", ["", "\tN V N"])
+def test_capitals_are_no_reason_to_leave_compiled_code(models, tmp_path, monkeypatch, layers):
     """By a model that has learned from none."""
     order, found = BlockOrderer.__call__, []
 
@@ -102,10 +123,10 @@ def test_capitals_of_words_alone_are_left_to_python(models, tmp_path, monkeypatc
         return found[-1]
 
     monkeypatch.setattr(BlockOrderer, "__call__", watched)
-    (tmp_path / "annot").write_text(f"{words}\tN V N\n")
-    line = f"apply --model {models}/lower --annot {tmp_path}/annot --out {tmp_path}/out"
-    assert main(line.split()) == 0
-    assert [one is not None for one in found] == [is_compiled]
+    (tmp_path / "text").write_text(f"s1 V2 o3{layers}\n")
+    given = f"lower --annot {tmp_path}/text" if layers else f"lower_classes --src {tmp_path}/text"
+    assert main(f"apply --model {models}/{given} --out {tmp_path}/out".split()) == 0
+    assert found[0] is not None
 
 
 WRONG = {
