@@ -83,8 +83,8 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     text = "the model is the mean of these K models, instead of one more that learns from all lines: better "
     text += "orders, K times the time of preordering; neural-btg alone"
     options.add_flags(parser, keep_folds=text)
-    text = "train N networks, with seeds from --seed on, and order by the mean of their probabilities: "
-    text += "better, and N times as slow; neural-btg alone"
+    text = "train N models, with seeds from --seed on, and order by their mean, which is better: of the "
+    text += "probabilities of neural-btg, N times as slow, or of the weights of btg, as fast as one"
     add_number("--members", options.members, 1, text)
     options.add_seed(parser)
     text = "learn from the source in lower case, in which the model then reads all text"
@@ -170,7 +170,7 @@ def _fit(plan: TrainingPlan, checkpoints: Checkpoints, part: Bitext, name: str, 
 def _plan(arguments: argparse.Namespace, method: str, initial: Model | None) -> TrainingPlan:
     check_trees(method, arguments.trees is not None)
     if arguments.keep_folds:
-        check_members("--keep-folds", method)
+        check_members("--keep-folds", method, "neural-btg")
     if initial is not None and arguments.classes is not None:
         raise UsageError("--classes: with --init the model's word classes are used")
     given = method_options.given_options(method, all_options(), vars(arguments))

@@ -16,7 +16,7 @@ import numpy as np
 from llvmlite import binding
 
 from preorder.data import Bitext
-from preorder.errors import DataError, NotFiniteError, UsageError, require, shown
+from preorder.errors import DataError, NotFiniteError, require, shown
 from preorder.learning.checkpoint import Arrays, Checkpoint, add_prefix, checked, part_with
 from preorder.learning.encode import UNKNOWN
 from preorder.learning.loop import HeldOutLines, TrainingStatistics, train
@@ -37,15 +37,6 @@ RARITY = 0.5  # a word seen c times is read as unknown with a probability of RAR
 def device() -> torch.device:
     """Return the GPU where there is one, else the CPU."""
     return torch.device("cuda" if torch.cuda.is_available() else "cpu")
-
-
-def check_bfloat16(device: str) -> None:
-    """Check that torch has LSTMs in bfloat16 on a device; a UsageError: it has none on this processor."""
-    try:
-        with torch.autocast(device, torch.bfloat16):
-            torch.nn.LSTM(1, 1, device=device)(torch.zeros(1, 1, 1, device=device))
-    except RuntimeError:
-        raise UsageError("bfloat16: torch has no LSTM in bfloat16 on this processor") from None
 
 
 def multiplies_bfloat16(device: str) -> bool:
@@ -126,11 +117,16 @@ class NetworkLearner(ABC, Generic[Network, Result]):
     """
 
     def __init__(
-        self, make: Callable[[], Network], words: np.ndarray, options: Any, initial: Arrays | None = None
+        self,
+        make: Callable[[], Network],
+        words: np.ndarray,
+        lengths: np.ndarray,
+        options: Any,
+        initial: Arrays | None = None,
     ) -> None:
         """Start from the initial weights, or else those that ``make`` draws by the seed.
 
-        ``words`` are the rows of all training tokens in the words' embeddings.
+        ``words`` are the rows of all training tokens in the words' embeddings; ``lengths`` the sentences'.
         """
         with torch.random.fork_rng():
             torch.manual_seed(options.seed)
@@ -140,16 +136,12 @@ class NetworkLearner(ABC, Generic[Network, Result]):
         # Copied first: a copy made on a GPU has the weights of an LSTM in pieces.
         self.average = deepcopy(network).to(device()).eval().requires_grad_(False)
         self._network = network.to(device()).train()
-        self._options = options
+        self._lengths, self._options = lengths, options
         rarity = RARITY / (RARITY + np.bincount(words))
         self._rarity = torch.from_numpy(rarity.astype(np.float32)).to(device())
         self._optimizer = torch.optim.AdamW(
             network.parameters(), betas=BETAS, weight_decay=WEIGHT_DECAY, fused=True
         )
-
-    @abstractmethod
-    def _minibatches(self, generator: np.random.Generator) -> list[np.ndarray]:
-        """Return the equally long sentences of each minibatch, in random order."""
 
     @abstractmethod
     def _loss(self, minibatch: np.ndarray) -> tuple[torch.Tensor, Result]:
@@ -162,7 +154,9 @@ class NetworkLearner(ABC, Generic[Network, Result]):
     def learn(self, iteration: int, advance: Callable[[int], Any]) -> TrainingStatistics:
         """See :meth:`.loop.Trainable.learn`."""
         seed = np.random.SeedSequence((self._options.seed, iteration))
-        minibatches, results = self._minibatches(np.random.default_rng(seed)), []
+        generator, size, results = np.random.default_rng(seed), self._options.minibatch, []
+        minibatches = list(equally_long(self._lengths, lambda _: size, generator))
+        generator.shuffle(minibatches)
         with torch_threads(1), torch.random.fork_rng():
             torch.manual_seed(int(seed.generate_state(1)[0]))
             for k, minibatch in enumerate(minibatches):

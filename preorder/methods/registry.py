@@ -35,7 +35,7 @@ class NeuralBTGOptions:
     hidden: Annotated[int, "number of units of each LSTM", 1 << 14] = 128
     depth: Annotated[int, "number of layers of LSTMs", 100] = 2
     bfloat16: Annotated[
-        Literal["auto", "on", "off"],
+        Literal["auto", "off"],
         "multiply in bfloat16 in training; auto: where the processor or GPU does so faster",
     ] = "auto"
     ensemble: Annotated[

@@ -57,7 +57,7 @@ class TrainingPlan:
 
     def __post_init__(self) -> None:
         if self.members > 1:
-            check_members("--members", self.method)
+            check_members("--members", self.method, "btg", "neural-btg")
 
     @classmethod
     def of(cls, method: str, **given: Any) -> TrainingPlan:
@@ -136,10 +136,10 @@ def choose_method(sentences: Sequence[Sized], has_trees: bool) -> tuple[str, str
     return "neural-btg", f"{lengths}; it orders long ones better than btg, and trains 2 to 8 times as long"
 
 
-def check_members(option: str, method: str) -> None:
+def check_members(option: str, method: str, *methods: str) -> None:
     """Refuse an option that asks for the mean of several models, where a method has none."""
-    if method != "neural-btg":
-        raise UsageError(f"{option}: of --method neural-btg alone, not {method}")
+    if method not in methods:
+        raise UsageError(f"{option}: of --method {' and '.join(methods)} alone, not {method}")
 
 
 def together(plan: TrainingPlan, models: Sequence[Preorderer], bitext: Bitext) -> Trained:

@@ -24,7 +24,6 @@ from preorder.learning.encode import Vocabulary, common_layers, lengths_of
 from preorder.learning.loop import TrainingStatistics
 from preorder.learning.network import (
     NetworkLearner,
-    check_bfloat16,
     device,
     multiplies_bfloat16,
     network_of,
@@ -59,17 +58,13 @@ class Learner(NetworkLearner[Scorer, torch.Tensor]):
         self.vocabulary, weights = initial or (Vocabulary.of(sentences, layers), None)
         tokens = self.vocabulary(sentences)
         sizes = self.vocabulary.rows, options.hidden, options.depth, options.dropout
-        super().__init__(lambda: Scorer(*sizes), tokens[0], options, weights)
+        super().__init__(lambda: Scorer(*sizes), tokens[0], lengths_of(sentences), options, weights)
         self._initial = () if weights is None else tuple(weights.values())
-        self._lengths = lengths_of(sentences)
         self._starts = np.cumsum(self._lengths) - self._lengths
         self._tokens = torch.from_numpy(tokens).to(device())
         self._constraint = constraint
         self._groups = torch.empty(0)  # of this iteration
-        is_faster = options.bfloat16 == "auto" and multiplies_bfloat16(device().type)
-        self._in_bfloat16 = options.bfloat16 == "on" or is_faster
-        if options.bfloat16 == "on":
-            check_bfloat16(device().type)
+        self._in_bfloat16 = options.bfloat16 == "auto" and multiplies_bfloat16(device().type)
 
     def __len__(self) -> int:
         return self._lengths.size
@@ -91,15 +86,6 @@ class Learner(NetworkLearner[Scorer, torch.Tensor]):
         given = Input(self.vocabulary(sentences), lengths_of(sentences))
         _, positions = parse([(self.average, given)], self._options.threads)
         return permutations(positions, sentences)
-
-    def _minibatches(self, generator: np.random.Generator) -> list[np.ndarray]:
-        size = self._options.minibatch
-        minibatches = []
-        for length in np.unique(self._lengths):
-            shuffled = generator.permutation(np.flatnonzero(self._lengths == length))
-            minibatches += np.split(shuffled, range(size, shuffled.size, size))
-        generator.shuffle(minibatches)
-        return minibatches
 
     def _loss(self, minibatch: np.ndarray) -> tuple[torch.Tensor, torch.Tensor]:
         indices = self._starts[minibatch, None] + np.arange(self._lengths[minibatch[0]])

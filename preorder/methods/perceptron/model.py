@@ -87,3 +87,8 @@ class BTGPreorderer(Preorderer):
         count = sum(int(np.count_nonzero(rows)) for rows in (*weights.rows, weights.shape))
         statistics = {"options": without_threads(options), **counts, "weights": count, **progress}
         return cls(weights, layers), statistics
+
+    @classmethod
+    def together(cls, models: Sequence[BTGPreorderer]) -> BTGPreorderer:
+        """Return the mean of models that have learned from the same lines, as large and as fast as one."""
+        return cls(Weights.mean([model._weights for model in models]), models[0].token_layers)

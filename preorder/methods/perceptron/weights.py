@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -58,6 +58,22 @@ class Weights:
             order = by_slot(k, capacity(k.size))
             tables.append((k[order], r[order], s[order]))
         return cls(*zip(*tables, strict=True), shape)
+
+    @classmethod
+    def mean(cls, members: Sequence[Weights]) -> Weights:
+        """Return the mean of compact weights, with as many as the member that has most.
+
+        The members have learned from the same lines, so the keys near one are spread alike in all of them.
+        """
+        tables = []
+        for parts in zip(*(zip(one.keys, one.rows, one.spread, strict=True) for one in members), strict=True):
+            every, rows, spread = map(np.concatenate, zip(*parts, strict=True))
+            keys, first, places = np.unique(every, return_index=True, return_inverse=True)
+            sums = np.zeros((keys.size, rows.shape[1]), np.float32)
+            np.add.at(sums, places, rows)
+            tables.append((keys, sums / len(members), spread[first]))
+        mean = cls.of(*zip(*tables, strict=True), sum(one.shape for one in members) / len(members))
+        return mean.compact(0, most=max(sum(map(np.count_nonzero, one.rows)) for one in members))
 
     def compact(
         self, negligible: float, initial: Weights | None = None, most: int = PerceptronOptions.weights

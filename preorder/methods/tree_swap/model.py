@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import heapq
 from collections.abc import Iterator, Sequence
+from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
@@ -20,7 +21,6 @@ from preorder.learning.loop import TrainingStatistics
 from preorder.learning.network import (
     NetworkLearner,
     device,
-    equally_long,
     network_of,
     sizes_of,
     torch,
@@ -68,7 +68,8 @@ class Learner(NetworkLearner[torch.nn.Module, np.ndarray]):
         self._batch = self.numbering(sentences, trees)
         sizes = self.numbering.vocabulary.rows, self.numbering.rows, options.size
         how = options.dropout, options.category == "on"
-        super().__init__(lambda: method.network(*sizes, *how), self._batch.tokens[0], options)
+        make = partial(method.network, *sizes, *how)
+        super().__init__(make, self._batch.tokens[0], trees.lengths, options)
         self._method, self._counts = method.method, counts
         self._labels, self._weights = np.zeros((2, len(trees.nodes)), np.float32)
         self._labels[trees.rows] = best_labels(counts)
@@ -89,12 +90,6 @@ class Learner(NetworkLearner[torch.nn.Module, np.ndarray]):
         trees = forest(sentences, self._options.binarisation)
         odds = log_odds(self.average, self.numbering(sentences, trees), self._options.threads)
         return permutations(positions(trees, odds > 0), sentences)
-
-    def _minibatches(self, generator: np.random.Generator) -> list[np.ndarray]:
-        size = self._options.minibatch
-        minibatches = list(equally_long(self._batch.trees.lengths, lambda _: size, generator))
-        generator.shuffle(minibatches)
-        return minibatches
 
     def _loss(self, sentences: np.ndarray) -> tuple[torch.Tensor, np.ndarray]:
         nodes, rows = minibatch(self._batch, sentences, device())

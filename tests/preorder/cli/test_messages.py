@@ -41,7 +41,13 @@ def test_hints_for_the_command_line(run, line, hint):
 
 
 @pytest.mark.parametrize(
-    "wrong", ["--members 2", "--classes nofile", "--held-out 48", "--cross-fit 49 --cross-fit-out f"]
+    "wrong",
+    [
+        "--method rvnn --trees src --members 2",
+        "--classes nofile",
+        "--held-out 48",
+        "--cross-fit 49 --cross-fit-out f",
+    ],
 )
 def test_what_is_wrong_is_said_before_the_text_is_aligned(run, monkeypatch, wrong):
     monkeypatch.setattr("preorder.cli.train.align", lambda *_: pytest.fail("aligned"))

@@ -9,7 +9,7 @@ torch = pytest.importorskip("torch")
 from preorder.btg.constraint import learnable  # noqa: E402
 from preorder.errors import DataError, MissingExtraError, UsageError  # noqa: E402
 from preorder.learning.checkpoint import Checkpoint  # noqa: E402
-from preorder.learning.network import check_bfloat16, weights_of  # noqa: E402
+from preorder.learning.network import weights_of  # noqa: E402
 from preorder.methods.model_directory import Model, load_model, save_model  # noqa: E402
 from preorder.methods.neural_btg.model import Learner, NeuralBTGPreorderer  # noqa: E402
 from preorder.methods.perceptron.model import BTGPreorderer  # noqa: E402
@@ -62,44 +62,41 @@ def test_several_networks_are_one_model(tmp_path):
     assert loaded.best_orders(SENTENCES, 3) == preorderer.best_orders(SENTENCES, 3)
     with pytest.raises(UsageError, match="--init: a model of several members"):
         loaded.fixed_options()
-    with pytest.raises(UsageError, match="--members: of --method neural-btg alone, not btg"):
-        TrainingPlan.of("btg", members=2)
+    with pytest.raises(UsageError, match="--members: of --method btg and neural-btg alone, not rvnn"):
+        TrainingPlan.of("rvnn", members=2)
     with pytest.raises(DataError, match="not the members of a neural BTG model"):
         NeuralBTGPreorderer.from_state({"members": [1]}, {})
 
 
 def has_bfloat16():
     try:
-        check_bfloat16("cpu")
-    except UsageError:
+        with torch.autocast("cpu", torch.bfloat16):
+            torch.nn.LSTM(1, 1)(torch.zeros(1, 1, 1))
+    except RuntimeError:
         return False
     return True
 
 
-@pytest.mark.skipif(has_bfloat16(), reason="the processor has it")
-def test_without_bfloat16():
-    with pytest.raises(UsageError, match="no LSTM in bfloat16"):
-        NeuralBTGPreorderer.fit(bitext(), replace(OPTIONS, bfloat16="on"))
+def learn(monkeypatch, is_fast, **options):
+    """Train as if the processor multiplied bfloat16 faster, or not."""
+    monkeypatch.setattr("preorder.methods.neural_btg.model.multiplies_bfloat16", lambda _: is_fast)
+    return NeuralBTGPreorderer.fit(bitext(), replace(OPTIONS, ensemble="none", **options))[0]
 
 
 @pytest.mark.skipif(not has_bfloat16(), reason="the processor has no LSTM in bfloat16")
-@pytest.mark.parametrize("can", [True, False])
-def test_bfloat16_where_it_is_faster(monkeypatch, can):
-    monkeypatch.setattr("preorder.methods.neural_btg.model.multiplies_bfloat16", lambda _: can)
-    plan = replace(OPTIONS, iterations=1, ensemble="none")
-    chosen, on, off = (
-        NeuralBTGPreorderer.fit(bitext(), replace(plan, bfloat16=choice))[0].state()[1]
-        for choice in ("auto", "on", "off")
+def test_bfloat16_where_it_is_faster(monkeypatch):
+    fast, slow, off = (
+        learn(monkeypatch, is_fast, iterations=1, bfloat16=choice).state()[1]
+        for is_fast, choice in ((True, "auto"), (False, "auto"), (True, "off"))
     )
-    same = [all(np.array_equal(chosen[name], one[name]) for name in chosen) for one in (on, off)]
-    assert same == [can, not can]
-    assert {array.dtype for array in on.values()} == {np.dtype(np.float32)}
+    same = [all(np.array_equal(off[name], one[name]) for name in off) for one in (fast, slow)]
+    assert same == [False, True]
+    assert {array.dtype for array in fast.values()} == {np.dtype(np.float32)}
 
 
 @pytest.mark.skipif(not has_bfloat16(), reason="the processor has no LSTM in bfloat16")
-def test_what_is_learned_in_bfloat16():
-    model, _ = NeuralBTGPreorderer.fit(bitext(), replace(OPTIONS, bfloat16="on", ensemble="none"))
-    assert [p.positions for p in model.order(SENTENCES)] == POSITIONS
+def test_what_is_learned_in_bfloat16(monkeypatch):
+    assert [p.positions for p in learn(monkeypatch, True).order(SENTENCES)] == POSITIONS
 
 
 def test_without_torch(monkeypatch):

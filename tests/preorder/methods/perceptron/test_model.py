@@ -1,4 +1,7 @@
+import random
 import time
+from collections import Counter
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -7,7 +10,9 @@ from preorder.btg.nbest import EXACT
 from preorder.data import Alignment, Bitext, Sentence
 from preorder.errors import DataError, UsageError
 from preorder.methods.perceptron.model import BTGPreorderer
+from preorder.methods.perceptron.weights import Weights
 from preorder.methods.registry import PerceptronOptions
+from preorder.methods.train import TrainingPlan
 from tests.support.naive_perceptron import model as naive_model
 from tests.support.verb_last import bitext, links, svo
 
@@ -34,6 +39,41 @@ def test_any_length_in_bounded_time(model, clauses):
     assert sorted(permutation.positions) == list(range(4 * clauses))
     if clauses == 1:
         assert permutation.positions == positions
+
+
+def weights_by_key(weights):
+    """Return every weight, by its table, key and column."""
+    found = {}
+    for which, (keys, rows) in enumerate(zip(weights.keys, weights.rows, strict=True)):
+        found |= {(which, keys[row], column): value for (row, column), value in np.ndenumerate(rows)}
+    return {place: value for place, value in found.items() if value}  # without the few of shape
+
+
+def test_the_weights_of_several_members_are_their_means():
+    """On text without a rule, so that the order in which it is learned matters."""
+    draw = random.Random(1)
+    sentences = [Sentence(tuple(draw.choices("abcdefghij", k=6))) for _ in range(50)]
+    text = Bitext(sentences, [links(*draw.sample(range(6), 6)) for _ in sentences])
+    plan = TrainingPlan.of("btg", iterations=3, held_out=0, members=3)
+    preorderer, statistics = plan.train(text)
+    assert statistics["members"] == 3
+    one = replace(plan, members=1)
+    plans = [replace(one, options=replace(plan.options, seed=seed)) for seed in (1, 2, 3)]
+    members = [each.train(text)[0]._weights for each in plans]
+    sums = Counter()
+    for member in members:
+        sums.update(weights_by_key(member))
+    found = weights_by_key(preorderer._weights)
+    assert len(found) <= max(map(len, map(weights_by_key, members)))
+    dropped = [abs(value) / 3 for place, value in sums.items() if place not in found]
+    kept = [abs(sums[place]) / 3 for place in found]
+    assert dropped
+    assert min(kept) >= max(dropped)
+    assert all(value == pytest.approx(sums[place] / 3, rel=0.05) for place, value in found.items())
+    shapes = [member.shape for member in members]
+    assert preorderer._weights.shape == pytest.approx(np.mean(shapes, 0), abs=1e-6)
+    same = weights_by_key(Weights.mean(members[:1] * 3))
+    assert same == pytest.approx(weights_by_key(members[0]), rel=1e-5)
 
 
 def test_layers_that_some_sentence_lacks_are_left_out():
