@@ -70,6 +70,8 @@ def run(arguments: argparse.Namespace) -> None:
     incomplete = some_pair != has_pair or some_translations != has_translations
     if incomplete or not (has_pair or has_translations):
         raise UsageError("give --src with --tgt or --align, or --ref with --hyp, or all of them")
+    if arguments.out and has_pair and has_translations:
+        raise UsageError("--out draws one picture: that of the languages or that of the translations")
     from preorder.analysis.diagnosis import diagnose_translations, pair_tables, translation_tables
     from preorder.analysis.plots import curves_title, draw_curves
     from preorder.analysis.results import curve_tables
