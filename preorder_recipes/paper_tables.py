@@ -38,6 +38,10 @@ from preorder_recipes.pipeline.score import RESULTS, ROBUSTNESS
 SWAPPED = "robustness"  # the analysis of translations of a source with swapped words
 
 
+class NoCorpusError(UsageError):
+    """The folder of a corpus is not given."""
+
+
 @dataclass(frozen=True)
 class Experiment:
     """A run of ``preorder_recipes.run``, in a folder of its name.
@@ -62,7 +66,7 @@ class Experiment:
     def data_folder(self) -> Path:
         """Return the folder of the corpus, which must be given."""
         if self.corpus is None:
-            raise UsageError(f"--data {self.data}=DIR is needed for {self.folder.name}")
+            raise NoCorpusError(f"--data {self.data}=DIR is needed for {self.folder.name}")
         return self.corpus
 
     def test_set(self, side: str) -> str:
@@ -187,9 +191,13 @@ def kept_files(archive: str | None, pattern: str) -> list[Path]:
 def page(paper: Paper) -> Iterator[str]:
     """Yield the lines of a paper's tables, as Markdown: what holds, the tables, and what is not trained."""
     yield from (f"## {paper.title}", "", *paper.summary.strip().split("\n"), "")
-    missing = []
+    missing, unread = [], {}
     for table in paper.tables:
-        lines = list(_body(table))
+        try:
+            lines = list(_body(table))
+        except NoCorpusError:
+            unread[table.name] = table.rows[0].experiment.data
+            continue
         if lines:
             note = ("", *table.note.strip().split("\n")) if table.note else ()
             yield from (f"### {table.name}: {table.title}", "", *lines, *note, "")
@@ -197,6 +205,9 @@ def page(paper: Paper) -> Iterator[str]:
             missing.append(table.name)
     if missing:
         yield from (f"Not trained yet: {'; '.join(missing)}.", "")
+    if unread:
+        given = " ".join(f"{name}=DIR" for name in dict.fromkeys(unread.values()))
+        yield from (f"Not printed without --data {given}: {'; '.join(unread)}.", "")
 
 
 def _body(table: PaperTable) -> Iterator[str]:

@@ -81,6 +81,16 @@ def test_kept_translations_are_scored_anew(tmp_path):
     assert page[-3] == "Not trained yet: III, German."
 
 
+def test_tables_of_a_corpus_that_is_not_given_are_named(tmp_path, capsys):
+    for side in CORPORA["enja"]:
+        write(tmp_path / f"test.{side}", *["a b c"] * 500)
+    line = ["zhang2017", "--no-training", "--run", str(tmp_path), "--data", f"enja={tmp_path}"]
+    assert papers.main([*line, "--table", "2", "--table", "2, German", "--table", "2, KFTT"]) == 0
+    page = capsys.readouterr().out
+    assert "\n| + H-Distortion | " in page
+    assert "\nNot printed without --data multi30k=DIR kftt=DIR: 2, German; 2, KFTT.\n" in page
+
+
 def test_the_plan(tmp_path, capsys):
     assert papers.main(["chen2019", "--plan", "--run", str(tmp_path), "--table", "3"]) == 0
     said = capsys.readouterr().err
