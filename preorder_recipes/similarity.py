@@ -19,6 +19,7 @@ from preorder.command_line import print_table
 from preorder.command_line.options import add_number, positive
 from preorder.data.formats import parse_features
 from preorder.errors import UsageError
+from preorder.io import files
 from preorder_recipes.commands import execute, make_parser
 from preorder_recipes.trained import add_inputs, add_picture, labels, load_line, load_trained
 
@@ -34,6 +35,8 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _print(arguments: argparse.Namespace) -> None:
+    for _ in files.read_parsed(arguments.src, parse_features):
+        pass  # OpenNMT-py would read tokens without positions as if these were gold
     if arguments.line:
         _print_positions(arguments)
         return

@@ -113,7 +113,7 @@ def folder(tmp_path, monkeypatch):
         ("pipeline.convert --features data/features --format text --out data/features", "features would be"),
         ("configuration nonsense", "no configuration of a system nonsense"),
         ("configuration npmt --size medium", "no size 'medium'"),
-        ("similarity --model file --src log", "file: not a checkpoint of OpenNMT-py"),
+        ("similarity --model file --src data/features", "file: not a checkpoint of OpenNMT-py"),
         ("jumps --model file --src log --tgt none", "none: cannot be read: No such"),
     ],
 )

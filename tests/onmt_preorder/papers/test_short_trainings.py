@@ -160,6 +160,12 @@ def test_the_learned_positions_of_a_sentence(folder, trained, capsys):
     assert "--out draws the positions of one sentence" in capsys.readouterr().err
 
 
+def test_tokens_without_positions_have_no_similarity(folder, trained, capsys):
+    trained("refsr")
+    assert similarity.main([f"--model={folder}/refsr.pt", f"--src={folder}/valid.plain"]) == 2
+    assert "valid.plain:1: token without a position" in capsys.readouterr().err
+
+
 def test_a_model_without_explicit_reordering_and_averaging(folder, trained, capsys):
     trained("reordering")
     assert similarity.main(["--model", f"{folder}/reordering.pt", "--src", f"{folder}/valid.src"]) == 2
