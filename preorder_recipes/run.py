@@ -70,7 +70,8 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     what = "training steps, in place of the configuration's; decays of the learning rate keep their shares"
     add("--steps", metavar="N", type=positive, help=what)
     add("--set", metavar="KEY=VALUE", action="append", default=[], help="any other option of onmt_train")
-    what = "average the weights of the N best checkpoints, by dev perplexity"
+    what = "average the weights of the N best checkpoints, by dev perplexity, or by dev BLEU with "
+    what += "--set valid_metrics=[BLEU]"
     add_number(parser, "--average", positive, 1, what)
     add_search(parser)
     links = parser.add_mutually_exclusive_group()

@@ -1,7 +1,7 @@
 """The checkpoints of a training: the last one, from which it resumes, and the best ones, which are kept.
 
-As a command: keep only the checkpoint with the best validation perplexity, or the mean of the N best, as
-``model.pt``; once more does no harm.
+As a command: keep only the checkpoint that validates best, or the mean of the N best, as ``model.pt``; once
+more does no harm. It is chosen by BLEU where the log has it (``valid_metrics: [BLEU]``), else by perplexity.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from preorder_recipes.commands import execute, make_parser
 
 MODEL = "model.pt"
 _STEP = re.compile(r"Step +(\d+)/ *(\d+); acc: ([\d.]+); ppl: +([\d.]+)")
-_VALIDATION = re.compile(r"Validation perplexity: (\S+)")
+_VALIDATION = re.compile(r"[Vv]alidation (perplexity|BLEU): (\S+)")
 _SAVED = re.compile(r"Saving checkpoint .*_step_([0-9]{1,18})\.pt")
 _DAMAGE = (OSError, zipfile.BadZipFile, zlib.error, NotImplementedError, EOFError, ValueError)
 
@@ -67,12 +67,12 @@ class Checkpoints:
     def keep_best(self, average: int = 1) -> None:
         """Make the best checkpoint, or the mean of the ``average`` best, the model; remove the others."""
         model, saved = self.folder / MODEL, self.paths()
-        ranked = list(by_perplexity(validated(read_log(self.log))))
+        measure, ranked = validated(read_log(self.log))
         best = [one for one in ranked if one[0] in saved or model.exists()][:average]
         if not best:
             raise DataError("no checkpoint was saved after a validation that gave a number", str(self.log))
-        for step, perplexity in best:
-            print(f"step {step}, validation perplexity {perplexity}")
+        for step, value in best:
+            print(f"step {step}, validation {measure} {value}")
         chosen = [saved[step] for step, _ in best if step in saved]
         # With a model, but not all of the best, the model is made of these: this was stopped half-way.
         if len(chosen) == len(best) == 1:
@@ -99,25 +99,28 @@ def progress_of(line: str) -> tuple[str, float | None] | None:
         message = f"step {step} of {steps}, accuracy {accuracy}%, perplexity {perplexity}"
         return message, int(step) / int(steps)
     match = _VALIDATION.search(line)
-    return (f"validation perplexity {match[1]}", None) if match else None
+    return (f"validation {match[1]} {match[2]}", None) if match else None
 
 
-def validated(log: Iterable[str]) -> dict[int, float]:
-    """Return the validation perplexity of each checkpoint in a log.
+def validated(log: Iterable[str]) -> tuple[str, list[tuple[int, float]]]:
+    """Return what the checkpoints in a log are chosen by, and each one's step and value, the best first.
 
     A checkpoint belongs to the validation before it in the log; one without a validation of its own, at the
-    end of training, has none.
+    end of training, has no value.
     """
-    found: dict[int, float] = {}
-    perplexity = None
+    found: dict[str, dict[int, float]] = {"BLEU": {}, "perplexity": {}}
+    latest: dict[str, float] = {}
     for line in log:
         if match := _VALIDATION.search(line):
-            perplexity = float(match[1])
-        elif (match := _SAVED.search(line)) and perplexity is not None:
-            if math.isfinite(perplexity):
-                found[int(match[1])] = perplexity
-            perplexity = None
-    return found
+            latest[match[1]] = float(match[2])
+        elif match := _SAVED.search(line):
+            for name, value in latest.items():
+                if math.isfinite(value):
+                    found[name][int(match[1])] = value
+            latest = {}
+    if found["BLEU"]:
+        return "BLEU", sorted(found["BLEU"].items(), key=lambda item: (-item[1], item[0]))
+    return "perplexity", by_perplexity(found["perplexity"])
 
 
 def read_log(path: Path) -> list[str]:

@@ -386,6 +386,20 @@ def test_the_model_is_the_mean_of_the_best_checkpoints(tmp_path):
         (tmp_path / "model.pt").unlink()
 
 
+def test_the_best_is_chosen_by_bleu_where_that_was_measured(tmp_path, capsys):
+    validated = {100: (4.5, 20.0), 200: (4.25, 19.5), 300: (4.75, 20.0)}
+    lines = [
+        f"validation BLEU: {bleu}\nValidation perplexity: {perplexity}\nSaving checkpoint x_step_{step}.pt\n"
+        for step, (perplexity, bleu) in validated.items()
+    ]
+    (tmp_path / "log").write_text("".join(lines))
+    for step in validated:
+        save_checkpoint(tmp_path / f"model_step_{step}.pt", step / 100)
+    assert checkpoints.main(["--log", f"{tmp_path}/log", "--folder", str(tmp_path)]) == 0
+    assert capsys.readouterr().out == "step 100, validation BLEU 20.0\n"
+    assert torch.load(tmp_path / "model.pt", weights_only=False)["model"]["w"].item() == 1.0
+
+
 SEARCH = ("--beam=3", "--ratio=1.5", "--word-reward=-1.2", "--block-ngram-repeat=4")
 
 
