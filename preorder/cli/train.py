@@ -83,8 +83,8 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     text = "the model is the mean of these K models, instead of one more that learns from all lines: better "
     text += "orders, K times the time of preordering; neural-btg alone"
     options.add_flags(parser, keep_folds=text)
-    text = "train N models, with seeds from --seed on, and order by their mean, which is better: of the "
-    text += "probabilities of neural-btg, N times as slow, or of the weights of btg, as fast as one"
+    text = "train N models, with seeds from --seed on, and order by their mean: of the probabilities of "
+    text += "neural-btg, better and N times as slow; or of the weights of btg, as fast as one"
     add_number("--members", options.members, 1, text)
     options.add_seed(parser)
     text = "learn from the source in lower case, in which the model then reads all text"
