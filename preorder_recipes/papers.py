@@ -103,10 +103,10 @@ def train(tables: Sequence[PaperTable], more: Sequence[str], only_plan: bool) ->
         seeds = main_job.build_parser().parse_args(command_line(experiment, [], more)).seeds
         made = {name: len(row.made(f"test.{experiment.target}")) for name, row in systems.items()}
         missing = {name: len(seeds) - number for name, number in made.items() if number < len(seeds)}
-        hours = f"{sum(missing.values()) * experiment.minutes / 60:.1f} hours of one core"
-        what = f"{experiment.folder.name}: {sum(missing.values())} trainings, {hours}: {', '.join(missing)}"
-        if missing:
-            print(what, file=sys.stderr)
+        if count := sum(missing.values()):
+            trainings = f"{count} training{'s' * (count > 1)}"
+            hours = f"{count * experiment.minutes / 60:.1f} hours of one core"
+            print(f"{experiment.folder.name}: {trainings}, {hours}: {', '.join(missing)}", file=sys.stderr)
     if only_plan:
         return
     for experiment in wanted:  # before hours of training

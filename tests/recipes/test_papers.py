@@ -145,7 +145,7 @@ def test_what_commands_have_printed_needs_no_model(tmp_path, capsys, monkeypatch
     write(tmp_path / "explicit-ja-en/refsr.Figure 5.txt", "PE 0.7500, 1.250 tokens away", "")
     line = ["chen2020", "--table", "Figure 5", "--run", str(tmp_path)]
     assert papers.main([*line, "--plan"]) == 0
-    assert capsys.readouterr().err == "ja-en: 1 trainings, 0.4 hours of one core: exgre\n"
+    assert capsys.readouterr().err == "ja-en: 1 training, 0.4 hours of one core: exgre\n"
     assert papers.main([*line, "--no-training"]) == 0
     block = "the gold ones\n\nReFSR:\n\n```\nPE 0.7500, 1.250 tokens away\n```\n"
     assert block in capsys.readouterr().out
