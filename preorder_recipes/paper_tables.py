@@ -216,9 +216,14 @@ def _body(table: PaperTable) -> Iterator[str]:
     systems = {label: runs for label, runs in texts.items() if runs}
     experiment = table.rows[0].experiment
     if table.commands:
+        absent = []
         for row in table.rows:
-            for printed in _printed(table, row):
+            outputs = list(_printed(table, row))
+            for printed in outputs:
                 yield from (f"{row.label}:", "", "```", *printed.rstrip().split("\n"), "```", "")
+            absent += [] if outputs else [row.label]
+        if len(absent) < len(table.rows) and absent:
+            yield f"Not trained yet: {'; '.join(absent)}."
     elif table.analysis == SWAPPED:
         yield from _robustness(table)
     elif len(systems) > 1:

@@ -147,7 +147,7 @@ def test_what_commands_have_printed_needs_no_model(tmp_path, capsys, monkeypatch
     assert papers.main([*line, "--plan"]) == 0
     assert capsys.readouterr().err == "ja-en: 1 training, 0.4 hours of one core: exgre\n"
     assert papers.main([*line, "--no-training"]) == 0
-    block = "the gold ones\n\nReFSR:\n\n```\nPE 0.7500, 1.250 tokens away\n```\n"
+    block = "\n\nReFSR:\n\n```\nPE 0.7500, 1.250 tokens away\n```\n\nNot trained yet: ExGRE.\n"
     assert block in capsys.readouterr().out
 
 
