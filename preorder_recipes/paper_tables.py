@@ -216,14 +216,11 @@ def _body(table: PaperTable) -> Iterator[str]:
     systems = {label: runs for label, runs in texts.items() if runs}
     experiment = table.rows[0].experiment
     if table.commands:
-        absent = []
-        for row in table.rows:
-            outputs = list(_printed(table, row))
-            for printed in outputs:
-                yield from (f"{row.label}:", "", "```", *printed.rstrip().split("\n"), "```", "")
-            absent += [] if outputs else [row.label]
-        if len(absent) < len(table.rows) and absent:
-            yield f"Not trained yet: {'; '.join(absent)}."
+        printed = _printed(table)
+        for label, text in printed.items():
+            yield from (f"{label}:", "", "```", *text.rstrip().split("\n"), "```", "")
+        if printed and (missing := _missing(table, printed)):
+            yield missing
     elif table.analysis == SWAPPED:
         yield from _robustness(table)
     elif len(systems) > 1:
@@ -243,17 +240,26 @@ def _body(table: PaperTable) -> Iterator[str]:
                 yield ""
         else:
             yield from _scores(table, data)
-        if missing := [label for label in texts if label not in systems]:
-            yield from ("", f"Not trained yet: {'; '.join(missing)}.")
+        if missing := _missing(table, systems):
+            yield from ("", missing)
 
 
-def _printed(table: PaperTable, row: Row) -> Iterator[str]:
-    """Yield what the last command prints for a row's first model, or has printed, where either is there."""
-    if models := row.made("model.pt"):
-        *_, printed = (run_in(row.experiment.folder, command, models[0]) for command in table.commands)
-        yield printed
-    else:
-        yield from (path.read_text(encoding="utf-8") for path in row.kept_output(table.name))
+def _missing(table: PaperTable, found: Mapping[str, Any]) -> str:
+    """Return a sentence that names the rows of which nothing is found, or nothing."""
+    labels = [row.label for row in table.rows if row.label not in found]
+    return f"Not trained yet: {'; '.join(labels)}." if labels else ""
+
+
+def _printed(table: PaperTable) -> dict[str, str]:
+    """Return what the last command prints for the first model of each row, or has printed of it earlier."""
+    found = {}
+    for row in table.rows:
+        if models := row.made("model.pt"):
+            *_, last = (run_in(row.experiment.folder, command, models[0]) for command in table.commands)
+            found[row.label] = last
+        elif kept := row.kept_output(table.name):
+            found[row.label] = kept[0].read_text(encoding="utf-8")
+    return found
 
 
 def _orders(table: PaperTable) -> dict[str, str]:
