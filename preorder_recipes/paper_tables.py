@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import atexit
+import shlex
 import subprocess
 import tarfile
 import tempfile
@@ -62,6 +63,12 @@ class Experiment:
     options: tuple[str, ...] = ()
     preorder: tuple[str, ...] = ()
     kept: str | None = None
+
+    @property
+    def trainings(self) -> int:
+        """How often each system is trained."""
+        given = dict(zip(self.options, self.options[1:], strict=False))
+        return len(given.get("--seeds", "1").split(","))
 
     def data_folder(self) -> Path:
         """Return the folder of the corpus, which must be given."""
@@ -127,8 +134,8 @@ class PaperTable:
     Attributes:
         measures: columns: scores of ``preorder score``, ``precision_N``, or costs of ``results.json``.
         analysis: ``length``, ``examples`` or ``robustness``, in place of the measures.
-        commands: what is run for each row in the folder of its run, with ``{model}`` in place of its model.
-            The table is what the last of them prints.
+        commands: what is run for each row in the folder of its run, with ``{model}`` in place of its model
+            and ``{corpus}`` in place of the corpus' folder. The table is what the last of them prints.
     """
 
     name: str
@@ -144,6 +151,7 @@ class PaperTable:
 class Paper:
     """A paper's tables; ``summary`` says what holds of them here."""
 
+    name: str
     title: str
     summary: str
     tables: tuple[PaperTable, ...]
@@ -168,7 +176,7 @@ def read_paper(path: Path, runs: Path, corpora: Mapping[str, Path]) -> Paper:
             changes = row.get("set", {})
             rows.append(Row(row["row"], experiment, row["system"], changes, tuple(search), known))
         tables.append(PaperTable(rows=tuple(rows), **own, **lists))
-    return Paper(content["title"], content["summary"], tuple(tables))
+    return Paper(path.stem, content["title"], content["summary"], tuple(tables))
 
 
 @cache
@@ -200,7 +208,8 @@ def page(paper: Paper) -> Iterator[str]:
             continue
         if lines:
             note = ("", *table.note.strip().split("\n")) if table.note else ()
-            yield from (f"### {table.name}: {table.title}", "", *lines, *note, "")
+            heading = f"### {table.name}: {table.title}"
+            yield from (heading, "", _command(paper.name, table), "", *lines, *note, "")
         else:
             missing.append(table.name)
     if missing:
@@ -208,6 +217,15 @@ def page(paper: Paper) -> Iterator[str]:
     if unread:
         given = " ".join(f"{name}=DIR" for name in dict.fromkeys(unread.values()))
         yield from (f"Not printed without --data {given}: {'; '.join(unread)}.", "")
+
+
+def _command(paper: str, table: PaperTable) -> str:
+    """Return the command that makes a table, and how long it trains where nothing is kept."""
+    experiments = [one for one, _ in {(row.experiment, row.system): None for row in table.rows}]
+    minutes = sum(one.minutes * one.trainings for one in experiments)
+    line = f"python -m preorder_recipes.papers {paper} --table {shlex.quote(table.name)}"
+    line += f" --data {experiments[0].data}=DIR --run DIR"
+    return f"`{line}`: {minutes / 60:.1f} hours of one core."
 
 
 def _body(table: PaperTable) -> Iterator[str]:
@@ -255,7 +273,7 @@ def _printed(table: PaperTable) -> dict[str, str]:
     found = {}
     for row in table.rows:
         if models := row.made("model.pt"):
-            *_, last = (run_in(row.experiment.folder, command, models[0]) for command in table.commands)
+            *_, last = (run_in(row.experiment, command, models[0]) for command in table.commands)
             found[row.label] = last
         elif kept := row.kept_output(table.name):
             found[row.label] = kept[0].read_text(encoding="utf-8")
@@ -333,11 +351,13 @@ def _costs(row: Row) -> dict[str, float]:
     return {name: system[name]["mean"] for name in own} if system else {}
 
 
-def run_in(folder: Path, command: str, model: Path) -> str:
+def run_in(experiment: Experiment, command: str, model: Path) -> str:
     """Run a command in the folder of a run; return what it prints."""
-    program, *words = command.format(model=model.relative_to(folder)).split()
+    corpus = experiment.data_folder().absolute() if "{corpus}" in command else None
+    names = {"model": model.relative_to(experiment.folder), "corpus": corpus}
+    program, *words = (word.format_map(names) for word in command.split())
     line = [program_path(program), *words]
-    ended = subprocess.run(line, cwd=folder, capture_output=True, text=True, check=False)
+    ended = subprocess.run(line, cwd=experiment.folder, capture_output=True, text=True, check=False)
     if ended.returncode:
         raise UsageError(f"{command}: {ended.stderr.strip()}")
     return ended.stdout

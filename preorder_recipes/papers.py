@@ -38,10 +38,11 @@ HEAD = """\
 
 Our figure, then the paper's. Corpora and sizes differ, so only what a system gains can be compared.
 ± is the standard deviation over trainings. In brackets is p against the first row, by the paired bootstrap.
-This page is what `python -m preorder_recipes.papers --no-training --data enja=DIR multi30k=DIR kftt=DIR
---run DIR` prints. Without `--no-training` it trains what is missing; `--plan` says what that is and takes.
+Each table's command prints it, and first trains what is neither kept in `recipes/` nor made in the folder
+of `--run`. The hours are those of all its trainings; `--plan` says which are missing.
 The corpora: [enja](../recipes/enja/README.md), 50,000 pairs of 8 words,
 [Multi30k](../recipes/multi30k/README.md), 29,000 of 12, and [KFTT](../recipes/kftt/README.md), 97,000 of 22.
+All tables: `python -m preorder_recipes.papers --no-training --data enja=DIR multi30k=DIR kftt=DIR --run DIR`.
 """.split("\n")
 SHARES = "0,10,20,30,40,50"  # percentages of the words that are swapped
 VARIANTS = "variants"  # the folder of systems that differ from one in config/system in some options
