@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import atexit
+import json
 import shlex
 import subprocess
 import tarfile
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -36,6 +37,7 @@ from preorder_recipes.pipeline.leaderboard import COSTS, markdown_rows
 from preorder_recipes.pipeline.runner import ROOT, program_path
 from preorder_recipes.pipeline.score import RESULTS, ROBUSTNESS
 
+NUMBERS = {"aer": "AER"}  # titles of those that commands print, where they are not their names
 SWAPPED = "robustness"  # the analysis of translations of a source with swapped words
 
 
@@ -135,7 +137,8 @@ class PaperTable:
         measures: columns: scores of ``preorder score``, ``precision_N``, or costs of ``results.json``.
         analysis: ``length``, ``examples`` or ``robustness``, in place of the measures.
         commands: what is run for each row in the folder of its run, with ``{model}`` in place of its model
-            and ``{corpus}`` in place of the corpus' folder. The table is what the last of them prints.
+            and ``{corpus}`` in place of the corpus' folder. The table is what the last of them prints, or
+            the numbers among it, if it is JSON, that the measures name.
     """
 
     name: str
@@ -235,7 +238,9 @@ def _body(table: PaperTable) -> Iterator[str]:
     experiment = table.rows[0].experiment
     if table.commands:
         printed = _printed(table)
-        for label, text in printed.items():
+        if table.measures and printed:
+            yield from (*_numbers(table, printed), "")
+        for label, text in () if table.measures else printed.items():
             yield from (f"{label}:", "", "```", *text.rstrip().split("\n"), "```", "")
         if printed and (missing := _missing(table, printed)):
             yield missing
@@ -278,6 +283,22 @@ def _printed(table: PaperTable) -> dict[str, str]:
         elif kept := row.kept_output(table.name):
             found[row.label] = kept[0].read_text(encoding="utf-8")
     return found
+
+
+def _numbers(table: PaperTable, printed: Mapping[str, str]) -> Iterator[str]:
+    """Yield a table of the numbers in what commands have printed as JSON, with the paper's beside them."""
+    found = [(row, json.loads(printed[row.label])) for row in table.rows if row.label in printed]
+    columns = [["system", *(row.label for row, _ in found)]]
+    for name in table.measures:
+        columns.append([NUMBERS.get(name, name), *(f"{numbers[name]:.3f}" for _, numbers in found)])
+        if any(name in row.paper for row, _ in found):
+            columns.append(_of_paper([row for row, _ in found], name, "{:.3f}".format))
+    return markdown_rows(list(zip(*columns, strict=True)))
+
+
+def _of_paper(rows: Iterable[Row], name: str, form: Callable[[float], str]) -> list[str]:
+    """Return the column of the paper's figures."""
+    return ["paper", *(form(row.paper[name]) if name in row.paper else "" for row in rows)]
 
 
 def _orders(table: PaperTable) -> dict[str, str]:
@@ -328,7 +349,7 @@ def _scores(table: PaperTable, data: EvaluationData) -> Iterator[str]:
         cells = (_cell(found, row.label, name, known.get(name), form) for row, known in costs.items())
         columns.append([title, *cells])
         if any(name in row.paper for row in costs):
-            columns.append(["paper", *(form(row.paper[name]) if name in row.paper else "" for row in costs)])
+            columns.append(_of_paper(costs, name, form))
     return markdown_rows(list(zip(*columns, strict=True)))
 
 

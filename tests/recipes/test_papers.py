@@ -1,6 +1,7 @@
 """The tables of the papers: definitions hold, kept translations are scored, every table can be trained."""
 
 import importlib.util
+import json
 
 import pytest
 from onmt.bin.train import _get_parser
@@ -154,6 +155,24 @@ def test_what_commands_have_printed_needs_no_model(tmp_path, capsys, monkeypatch
     assert f"\n\n`{command}`: 0.8 hours of one core.\n\nReFSR:\n" in page
     block = "\n\nReFSR:\n\n```\nPE 0.7500, 1.250 tokens away\n```\n\nNot trained yet: ExGRE.\n"
     assert block in page
+
+
+def test_numbers_that_commands_have_printed_stand_beside_the_papers(tmp_path, capsys, monkeypatch):
+    monkeypatch.setattr(paper_tables, "_unpacked", lambda _: tmp_path)
+    (tmp_path / "distortion-en-ja").mkdir()
+    for system, error in (("rnnsearch_longer", 0.25), ("distortion_hidden", 0.125)):
+        numbers = json.dumps({"aer": error, "recall": 1.0, "precision": 0.5, "links": 3})
+        write(tmp_path / f"distortion-en-ja/{system}.4.txt", numbers)
+    assert papers.main(["zhang2017", "--table", "4", "--run", str(tmp_path), "--no-training"]) == 0
+    table = """\
+| system | AER | paper | precision | recall |
+| --- | ---: | ---: | ---: | ---: |
+| RNNsearch*, as long | 0.250 | 0.497 | 0.500 | 1.000 |
+| + H-Distortion | 0.125 | 0.470 | 0.500 | 1.000 |
+
+Not trained yet: + T-Distortion; + S-Distortion.
+"""
+    assert table in capsys.readouterr().out
 
 
 @pytest.mark.slow
