@@ -52,10 +52,10 @@ class SpacyPipeline:
     def __init__(self, model: str, use_gpu: bool) -> None:
         spacy = require("spacy", "spacy")
         folder = find(model)
-        if use_gpu:
-            spacy.require_gpu()
         own = {"nlp.tokenizer": {"@tokenizers": "spacy.Tokenizer.v1"}}
         try:
+            if use_gpu:
+                spacy.require_gpu()
             names = spacy.util.load_config(folder / "config.cfg")["nlp"]["pipeline"]
             unused = [name for name in names if name not in _USED]
             self._nlp = spacy.load(folder, exclude=["tokenizer", *unused], config=own)

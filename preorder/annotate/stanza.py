@@ -78,7 +78,7 @@ def prepare(options: StanzaOptions) -> list[Any]:
     if options.spacy:
         if options.trees == "constituency":
             raise UsageError("spaCy has no constituency trees: ask for --trees dependency")
-        return [metadata.version("spacy"), spacy.checksum(options.spacy)]
+        return [spacy.checksum(options.spacy), metadata.version("spacy")]
     if importlib.util.find_spec("stanza") is None:  # importing it takes seconds
         raise MissingExtraError("stanza", "stanza")
     top = options.top
@@ -159,8 +159,9 @@ def _flat_models(options: StanzaOptions) -> dict[str, Any] | None:
 
 def _check_language(top: Path, language: str) -> None:
     path = top / "resources.json"
-    entry = files.read_json(str(path)).get(language) if path.is_file() else None
-    if entry is not None and (top / entry.get("alias", language)).is_dir():
+    known = files.read_json(str(path)) if path.is_file() else None
+    entry = known.get(language) if isinstance(known, dict) else None
+    if isinstance(entry, dict) and (top / str(entry.get("alias", language))).is_dir():
         return
     there = sorted({model.relative_to(top).parts[0] for model in top.glob("*/**/*.pt")})
     raise UsageError(

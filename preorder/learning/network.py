@@ -51,10 +51,10 @@ def multiplies_bfloat16(device: str) -> bool:
 
 
 @contextmanager
-def torch_threads(count: int) -> Iterator[None]:
-    """Let each operation of PyTorch use so many threads of the CPU, in a ``with`` block."""
+def one_torch_thread() -> Iterator[None]:
+    """Let each operation of PyTorch use one thread of the CPU, in a ``with`` block."""
     before = torch.get_num_threads()
-    torch.set_num_threads(count)
+    torch.set_num_threads(1)
     try:
         yield
     finally:
@@ -157,7 +157,7 @@ class NetworkLearner(ABC, Generic[Network, Result]):
         generator, size, results = np.random.default_rng(seed), self._options.minibatch, []
         minibatches = list(equally_long(self._lengths, lambda _: size, generator))
         generator.shuffle(minibatches)
-        with torch_threads(1), torch.random.fork_rng():
+        with one_torch_thread(), torch.random.fork_rng():
             torch.manual_seed(int(seed.generate_state(1)[0]))
             for k, minibatch in enumerate(minibatches):
                 steps = (iteration - 1) * len(minibatches) + k

@@ -231,7 +231,7 @@ def _check(description: Any) -> None:
         stanza.keys() - {STANZA_FOLDER, SPACY} != set(STANZA_FIELDS)
         or not isinstance(stanza.get(SPACY), str | None)
         or not isinstance(folder := stanza.get(STANZA_FOLDER), str | None)
-        or (folder is not None and not (os.path.isabs(folder) and folder.isprintable()))
+        or (folder is not None and not os.path.isabs(folder))
         or stanza["trees"] not in (None, *TREES)
         or stanza["tagset"] not in TAGSETS
         or not isinstance(stanza["tagged"], bool)

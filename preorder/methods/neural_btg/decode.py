@@ -17,7 +17,7 @@ from preorder.btg.grammar import NODE_FIELDS
 from preorder.btg.nbest import EXACT, ScoredTree, context_of, join_pieces, kbest_of_parts
 from preorder.btg.scores import FIRST, SECOND
 from preorder.btg.viterbi import all_positions, best_trees
-from preorder.learning.network import device, equally_long, torch, torch_threads
+from preorder.learning.network import device, equally_long, one_torch_thread, torch
 from preorder.methods.neural_btg.network import Scorer
 
 MAX_PAIRS = 1 << 16  # of boundaries that are scored at a time, unless one sentence has more
@@ -93,7 +93,7 @@ def _for_all(search: Callable[..., None], members: Sequence[Member], threads: in
         return 1 if n > EXACT else max(1, MAX_PAIRS // (n + 1) ** 2)
 
     # A minibatch to a thread: what comes out does not depend on how many there are.
-    with torch_threads(1), ThreadPoolExecutor(threads) as pool:
+    with one_torch_thread(), ThreadPoolExecutor(threads) as pool:
         list(pool.map(run, equally_long(lengths, size)))
 
 

@@ -16,7 +16,7 @@ import numpy as np
 from preorder.data import Sentence
 from preorder.errors import NotFiniteError
 from preorder.learning.encode import UNKNOWN, WIDTHS, Vocabulary
-from preorder.learning.network import device, drop, equally_long, torch, torch_threads
+from preorder.learning.network import device, drop, equally_long, one_torch_thread, torch
 from preorder.methods.tree_swap.trees import ROOT, Forest, Relations, find_relations
 
 nn = torch.nn
@@ -98,7 +98,7 @@ def log_odds(network: nn.Module, batch: Batch, threads: int) -> np.ndarray:
             nodes, rows = minibatch(batch, sentences, device())
             odds[rows] = network(nodes).cpu().numpy()
 
-    with torch_threads(1), ThreadPoolExecutor(threads) as pool:
+    with one_torch_thread(), ThreadPoolExecutor(threads) as pool:
         list(pool.map(run, equally_long(batch.trees.lengths, lambda n: max(1, MAX_TOKENS // n))))
     if not np.isfinite(odds).all():
         raise NotFiniteError("the scores")

@@ -12,6 +12,7 @@ from preorder.cli import main
 from preorder.data import Sentence
 from tests.support.texts import write
 
+ON_GPU = ["--lang", "xx", "--stanza-device", "gpu"]
 LINES = ["a cat sees the dog", "", "dogs run", "the old cat sleeps here"]
 
 
@@ -93,6 +94,7 @@ def test_a_model_parses_again_what_it_was_trained_with(folder, tmp_path, capsys,
         (["--trees", "dependency", "--spacy-model", "{}/../1.0"], "give --lang, such as en or zh-hans"),
         (["--trees", "dependency", "--spacy-model", "{}/../damaged"], "spaCy cannot load"),
         (["--trees", "dependency", "--spacy-model", "{}/../no_parser"], "the model has no parser"),
+        (["--trees", "dependency", "--spacy-model", "{}", *ON_GPU], "Cannot use GPU, CuPy is not installed"),
     ],
 )
 def test_models_that_cannot_be_used(folder, tmp_path, capsys, options, message):

@@ -197,6 +197,9 @@ def test_folders_without_the_models(models, tmp_path):
     (tmp_path / "resources.json").write_text(json.dumps({"fra": {"alias": "fr"}, "de": {}}))
     assert prepare(StanzaOptions("fra", folder=str(tmp_path)))[1] == []
     assert "no models of Stanza's for 'de', only for: no language; get them: " in refused("de", tmp_path)
+    for damaged in ([], {"de": "https://…"}, {"de": {"alias": 5}}):
+        (tmp_path / "resources.json").write_text(json.dumps(damaged))
+        assert "no models of Stanza's for 'de', only for: " in refused("de", tmp_path)
     (tmp_path / "en").mkdir()
     shutil.copy(f"{models}/en/pos.pt", tmp_path / "en")
     assert refused("en", tmp_path).endswith("en/pretrain.pt: no such model of Stanza's")
