@@ -205,14 +205,14 @@ def page(paper: Paper) -> Iterator[str]:
     missing, unread = [], {}
     for table in paper.tables:
         try:
-            lines = list(_body(table))
+            lines = "\n".join(_body(table)).rstrip()
         except NoCorpusError:
             unread[table.name] = table.rows[0].experiment.data
             continue
         if lines:
             note = ("", *table.note.strip().split("\n")) if table.note else ()
             heading = f"### {table.name}: {table.title}"
-            yield from (heading, "", _command(paper.name, table), "", *lines, *note, "")
+            yield from (heading, "", _command(paper.name, table), "", *lines.split("\n"), *note, "")
         else:
             missing.append(table.name)
     if missing:
