@@ -128,6 +128,12 @@ class Row:
         """Return the file in ``recipes/``, if there is one, of what a table's last command has printed."""
         return kept_files(self.experiment.kept, f"{self.system}.{table}.txt")
 
+    def is_kept(self, table: PaperTable) -> bool:
+        """Return whether ``recipes/`` has all that a table needs of the system."""
+        if table.commands:
+            return bool(self.kept_output(table.name))
+        return bool(kept_curves(self.experiment) if table.analysis == SWAPPED else self.kept())
+
 
 @dataclass(frozen=True)
 class PaperTable:
@@ -197,6 +203,11 @@ def _unpacked(archive: str) -> Path:
 def kept_files(archive: str | None, pattern: str) -> list[Path]:
     """Return the files of an archive in ``recipes/`` whose names are so."""
     return sorted(_unpacked(archive).glob(f"*/{pattern}")) if archive else []
+
+
+def kept_curves(experiment: Experiment) -> list[Path]:
+    """Return the files in ``recipes/`` of the scores with swapped words, one of each training."""
+    return kept_files(experiment.kept, "robustness.*json")
 
 
 def page(paper: Paper) -> Iterator[str]:
@@ -315,7 +326,7 @@ def _orders(table: PaperTable) -> dict[str, str]:
 def _robustness(table: PaperTable) -> Iterator[str]:
     experiment = table.rows[0].experiment
     made = [experiment.folder / ROBUSTNESS]
-    found = [path for path in made if path.exists()] or kept_files(experiment.kept, "robustness.*json")
+    found = [path for path in made if path.exists()] or kept_curves(experiment)
     names = {row.base: row.label for row in table.rows}
     for path in found[:1]:
         yield from _curves(parse_curves(files.read_json(str(path))), names)
@@ -339,7 +350,7 @@ def _scores(table: PaperTable, data: EvaluationData) -> Iterator[str]:
     measured = data.measure(names)
     if any(name.startswith("precision_") for name in table.measures):
         measured += measure([Precisions(data.references, data.options)], data.systems)
-    found = score_systems(measured or data.measure(METRICS[:1]), next(iter(data.systems)), data.seed)
+    found = score_systems(measured, next(iter(data.systems)), data.seed)
     costs = {row: _costs(row) for row in table.rows if row.label in data.systems}
     columns = [["system", *(row.label for row in costs)]]
     for name in table.measures:

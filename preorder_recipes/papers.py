@@ -39,7 +39,7 @@ HEAD = """\
 Our figure, then the paper's. Corpora and sizes differ, so only what a system gains can be compared.
 ± is the standard deviation over trainings. In brackets is p against the first row, by the paired bootstrap.
 Each table's command prints it, and first trains what is neither kept in `recipes/` nor made in the folder
-of `--run`. The hours are those of all its trainings; `--plan` says which are missing.
+of `--run`. The hours are of its systems, without what these begin from; `--plan` says which are missing.
 The corpora: [enja](../recipes/enja/README.md), 50,000 pairs of 8 words,
 [Multi30k](../recipes/multi30k/README.md), 29,000 of 12, and [KFTT](../recipes/kftt/README.md), 97,000 of 22.
 All tables: `python -m preorder_recipes.papers --no-training --data enja=DIR multi30k=DIR kftt=DIR --run DIR`.
@@ -98,7 +98,7 @@ def train(tables: Sequence[PaperTable], more: Sequence[str], only_plan: bool) ->
     wanted: dict[Experiment, dict[str, Row]] = {}
     for table in tables:
         for row in table.rows:
-            if not (row.kept_output(table.name) if table.commands else row.kept()):
+            if not row.is_kept(table):
                 wanted.setdefault(row.experiment, {})[row.system] = row
     for experiment, systems in wanted.items():
         seeds = main_job.build_parser().parse_args(command_line(experiment, [], more)).seeds
@@ -117,7 +117,7 @@ def train(tables: Sequence[PaperTable], more: Sequence[str], only_plan: bool) ->
         line = ["--data", str(experiment.data_folder()), *command_line(experiment, names, more)]
         main_job.run(main_job.build_parser().parse_args(line))
     for row in (row for table in tables for row in table.rows):
-        if row.translate:
+        if row.translate and row.made("model.pt"):
             _translate(row)
 
 

@@ -140,8 +140,8 @@ def _check(job: Job, stages: Sequence[str], arguments: argparse.Namespace) -> No
         checks.check_device(job.device)
         if any((one.options | job.changes).get("save_format") == "safetensors" for one in job.systems):
             raise UsageError("save_format: preorder_recipes.run needs checkpoints that hold their weights")
-        if arguments.set or ".yaml" in arguments.systems:
-            checks.check_changes(job)
+    if arguments.set or ".yaml" in arguments.systems:
+        checks.check_changes(job)
 
 
 def _prepare(job: Job, runner: StepRunner, arguments: argparse.Namespace) -> list[Phase]:

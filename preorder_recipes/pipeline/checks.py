@@ -78,7 +78,7 @@ def check_changes(job: Job) -> None:
     from onmt_preorder.opennmt.configuration import keys_of
 
     transforms = job.changes.get("transforms")
-    if job.subwords and transforms is not None and SUBWORD_TRANSFORM not in transforms:
+    if job.subwords and transforms is not None and SUBWORD_TRANSFORM not in str(transforms):
         raise UsageError(f"--set transforms: --subwords needs {SUBWORD_TRANSFORM} among them")
     parsers = training, _ = train._get_parser(), build_vocab._get_parser()
     known = set().union(*map(keys_of, parsers))
@@ -91,8 +91,8 @@ def check_changes(job: Job) -> None:
         where = f"--set, in system {system.name}" if job.changes else f"system {system.name}"
         _, opt = (_parsed(parser, system.options | job.changes, where) for parser in reversed(parsers))
         config = config_of(job, system, job.seeds[0]) | dict.fromkeys(("size", "config"))
-        for key in job.changes.keys() - {"valid_steps"}:
-            if config[key] != job.changes[key]:
+        for key, value in job.changes.items():
+            if key != "valid_steps" and config[key] != value:
                 raise UsageError(f"--set {key}: preorder_recipes.run sets it itself")
         opt.train_from = ""  # a path from the folder of the run
         opt.gpu_ranks = config.get("gpu_ranks", [])  # else OpenNMT-py advises to use the GPU

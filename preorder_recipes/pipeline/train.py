@@ -7,6 +7,7 @@ from typing import Any
 
 import yaml
 
+from preorder.errors import UsageError
 from preorder.io import files
 from preorder_recipes.configuration import VOCABULARY_OPTIONS, System, read_vocabulary
 from preorder_recipes.pipeline.checkpoints import MODEL, Checkpoints
@@ -89,6 +90,9 @@ def config_of(job: Job, system: System, seed: int) -> dict[str, Any]:
     own = _decayed_within(system.options, job.changes.get("train_steps"))
     own = {key: value for key, value in own.items() if key not in VOCABULARY_OPTIONS}
     config = own | {key: vocabulary[key] for key in VOCABULARY_OPTIONS if key in vocabulary} | job.changes
+    for key in ("train_steps", "valid_steps"):
+        if key not in config:
+            raise UsageError(f"system {system.name}: there is no {key}")
     validations = max(1, round(config["train_steps"] / config["valid_steps"]))
     steps, patience = config["train_steps"] // validations, config.get("early_stopping", 0)
     # as many as there can be; another number to average is another training

@@ -80,6 +80,7 @@ def test_every_system_is_tested_and_says_what_it_reads_and_begins_from():
     for system in found:
         read = read_system(system, "tiny")
         assert (read.name, read.begins_from) == (system, BASES.get(system))
+        assert read.order or not read.options.get("preorder_encoding")
 
 
 def checked_opt(size, system):

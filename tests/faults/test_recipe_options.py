@@ -20,6 +20,7 @@ OWN = {  # systems of one's own
     "misspelt": "base: plain\nhiden_size: 64",
     "large": "base: plain\nsize: medium",
     "pieces": "base: [plain, subwords]",
+    "endless": "reads: plain\nsizes: {small: {layers: 1}}",
 }
 
 
@@ -90,6 +91,12 @@ def folder(tmp_path, monkeypatch):
         (f"{TRAIN} --systems mine.yaml", "system mine: argument --valid_steps/-valid_steps: "),
         (f"{TRAIN} --systems misspelt.yaml", "system misspelt: hiden_size: unknown key: did you mean hidden"),
         (f"{TRAIN} --systems large.yaml", "large.yaml: its size is medium: --size medium"),
+        (f"{TRAIN} --systems endless.yaml", "system endless: there is no train_steps"),
+        (f"{TRAIN} --subwords bpe --set transforms=5", "--subwords needs sentencepiece among"),
+        (
+            f"{TRAIN.replace('train', 'score')} --set valid_steps=0",
+            "--valid_steps/-valid_steps: not a whole num",
+        ),
         (f"{TRAIN} --systems pieces.yaml", "pieces.yaml: it splits words: --subwords"),
         # preorder_recipes.robustness
         (ROBUST, "no model to translate with"),

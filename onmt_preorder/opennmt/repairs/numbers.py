@@ -35,7 +35,7 @@ BOUNDS: dict[str, tuple[float, float]] = {
         (0, 1e06): (
             "learning_rate learning_rate_decay max_grad_norm param_init distortion_rate_factor "
             "local_reordering_rate_factor embedding_init local_reordering_bias lambda_align "
-            "reordering_loss_weight"
+            "reordering_loss_weight adadelta_eps norm_eps"
         ),
         (0, 1): (
             "adam_beta1 adam_beta2 adadelta_rho dropout attention_dropout label_smoothing distortion_lambda"

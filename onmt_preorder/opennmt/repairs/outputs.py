@@ -32,10 +32,11 @@ def _translate(original: Any, opt: Namespace) -> None:
     path = opt.output
     if path == files.STANDARD:
         raise UsageError("-output -: name a file, or take onmt_preorder translate")
+    outputs = filter(None, (path, opt.align_output, opt.attention_output))
+    check_outputs(list(filter(None, (opt.src, opt.tgt, *opt.models))), list(outputs))
     if is_special(path):
         original(opt)
         return
-    check_outputs(list(filter(None, (opt.src, opt.tgt, *opt.models))), [path])
     with atomic_file(path) as temporary:
         opt.output = str(temporary)
         original(opt)
