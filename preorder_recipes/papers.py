@@ -41,7 +41,8 @@ Our figure, then the paper's. Corpora and sizes differ, so only what a system ga
 Each table's command prints it, and first trains what is neither kept in `recipes/` nor made in the folder
 of `--run`. The hours are of its systems, without what these begin from; `--plan` says which are missing.
 The corpora: [enja](../recipes/enja/README.md), 50,000 pairs of 8 words,
-[Multi30k](../recipes/multi30k/README.md), 29,000 of 12, and [KFTT](../recipes/kftt/README.md), 97,000 of 22.
+[Multi30k](../recipes/multi30k/README.md), 29,000 of 13, and [KFTT](../recipes/kftt/README.md), 97,000 of 22.
+To train on KFTT, DIR is what its page prepares: `data`, `data-en` from English, 30,000 pairs for `4, KFTT`.
 All tables: `python -m preorder_recipes.papers --no-training --data enja=DIR multi30k=DIR kftt=DIR --run DIR`.
 """.split("\n")
 SHARES = "0,10,20,30,40,50"  # percentages of the words that are swapped
