@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import argparse
 import atexit
 import json
 import shlex
 import subprocess
 import tarfile
 import tempfile
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -31,6 +32,7 @@ from preorder.errors import UsageError
 from preorder.io import files
 from preorder.metrics import METRICS, MetricOptions
 from preorder.metrics.scoring import Scoring, measure, score_systems
+from preorder_recipes import run as main_job
 from preorder_recipes.configuration import read_system
 from preorder_recipes.pipeline.job import DATA
 from preorder_recipes.pipeline.leaderboard import COSTS, markdown_rows
@@ -66,12 +68,6 @@ class Experiment:
     preorder: tuple[str, ...] = ()
     kept: str | None = None
 
-    @property
-    def trainings(self) -> int:
-        """How often each system is trained."""
-        given = dict(zip(self.options, self.options[1:], strict=False))
-        return len(given.get("--seeds", "1").split(","))
-
     def data_folder(self) -> Path:
         """Return the folder of the corpus, which must be given."""
         if self.corpus is None:
@@ -82,6 +78,19 @@ class Experiment:
         """Return the file of one side of the test set."""
         own = self.folder / DATA / f"test.{side}"
         return str(own if own.exists() else self.data_folder() / f"test.{side}")
+
+
+def command_line(experiment: Experiment, systems: Sequence[str], more: Sequence[str]) -> list[str]:
+    """Return the options of ``preorder_recipes.run`` for systems of a run, without the data."""
+    named = ("--systems", ",".join(systems)) if systems else ()
+    sides = ("--src", experiment.source, "--tgt", experiment.target)
+    last = ("--preorder", *experiment.preorder) if experiment.preorder else ()
+    return [*sides, "--run", str(experiment.folder), *named, *experiment.options, *more, *last]
+
+
+def parsed_options(experiment: Experiment, more: Sequence[str] = ()) -> argparse.Namespace:
+    """Return the options of ``preorder_recipes.run`` for a run, parsed."""
+    return main_job.build_parser().parse_args(command_line(experiment, [], more))
 
 
 @dataclass(frozen=True, eq=False)
@@ -236,7 +245,7 @@ def page(paper: Paper) -> Iterator[str]:
 def _command(paper: str, table: PaperTable) -> str:
     """Return the command that makes a table, and how long it trains where nothing is kept."""
     experiments = [one for one, _ in {(row.experiment, row.system): None for row in table.rows}]
-    minutes = sum(one.minutes * one.trainings for one in experiments)
+    minutes = sum(one.minutes * len(parsed_options(one).seeds) for one in experiments)
     line = f"python -m preorder_recipes.papers {paper} --table {shlex.quote(table.name)}"
     line += f" --data {experiments[0].data}=DIR --run DIR"
     return f"`{line}`: {minutes / 60:.1f} hours of one core."
@@ -249,10 +258,11 @@ def _body(table: PaperTable) -> Iterator[str]:
     experiment = table.rows[0].experiment
     if table.commands:
         printed = _printed(table)
-        if table.measures and printed:
+        if printed and table.measures:
             yield from (*_numbers(table, printed), "")
-        for label, text in () if table.measures else printed.items():
-            yield from (f"{label}:", "", "```", *text.rstrip().split("\n"), "```", "")
+        else:
+            for label, text in printed.items():
+                yield from (f"{label}:", "", "```", *text.rstrip().split("\n"), "```", "")
         if printed and (missing := _missing(table, printed)):
             yield missing
     elif table.analysis == SWAPPED:

@@ -23,7 +23,16 @@ from preorder_recipes import robustness
 from preorder_recipes import run as main_job
 from preorder_recipes.commands import add_folder, execute, make_parser
 from preorder_recipes.configuration import read_system
-from preorder_recipes.paper_tables import SWAPPED, Experiment, PaperTable, Row, page, read_paper
+from preorder_recipes.paper_tables import (
+    SWAPPED,
+    Experiment,
+    PaperTable,
+    Row,
+    command_line,
+    page,
+    parsed_options,
+    read_paper,
+)
 from preorder_recipes.pipeline.job import DATA, Search
 from preorder_recipes.pipeline.prepare import MODEL as PREORDERER
 from preorder_recipes.pipeline.runner import StepRunner
@@ -42,7 +51,8 @@ Each table's command prints it, and first trains what is neither kept in `recipe
 of `--run`. The hours are of its systems, without what these begin from; `--plan` says which are missing.
 The corpora: [enja](../recipes/enja/README.md), 50,000 pairs of 8 words,
 [Multi30k](../recipes/multi30k/README.md), 29,000 of 13, and [KFTT](../recipes/kftt/README.md), 97,000 of 22.
-To train on KFTT, DIR is what its page prepares: `data`, `data-en` from English, 30,000 pairs for `4, KFTT`.
+To train on KFTT, DIR is a folder that its page prepares: `data` from Japanese, `data-en` from English, or
+that of 30,000 pairs for the table `4, KFTT`.
 All tables: `python -m preorder_recipes.papers --no-training --data enja=DIR multi30k=DIR kftt=DIR --run DIR`.
 """.split("\n")
 SHARES = "0,10,20,30,40,50"  # percentages of the words that are swapped
@@ -94,7 +104,7 @@ def train(tables: Sequence[PaperTable], more: Sequence[str], only_plan: bool) ->
     """Train and translate what is not kept, a run after the other; say first what is missing.
 
     A run does again only that whose options or data have changed. What is kept in recipes/ serves as well:
-    translations or, where a table has commands, what these have printed.
+    translations, what a table's commands have printed, or scores with swapped words.
     """
     wanted: dict[Experiment, dict[str, Row]] = {}
     for table in tables:
@@ -102,7 +112,7 @@ def train(tables: Sequence[PaperTable], more: Sequence[str], only_plan: bool) ->
             if not row.is_kept(table):
                 wanted.setdefault(row.experiment, {})[row.system] = row
     for experiment, systems in wanted.items():
-        seeds = main_job.build_parser().parse_args(command_line(experiment, [], more)).seeds
+        seeds = parsed_options(experiment, more).seeds
         made = {name: len(row.made(f"test.{experiment.target}")) for name, row in systems.items()}
         missing = {name: len(seeds) - number for name, number in made.items() if number < len(seeds)}
         if count := sum(missing.values()):
@@ -140,7 +150,7 @@ def _swap_words(table: PaperTable, more: Sequence[str]) -> None:
     experiment, models = table.rows[0].experiment, [row.made("model.pt") for row in table.rows]
     if not all(models):  # what is known of these systems is kept in recipes/
         return
-    given = main_job.build_parser().parse_args(command_line(experiment, [], more))
+    given = parsed_options(experiment, more)
     test, target = (experiment.folder / DATA / f"test.{side}" for side in (given.source, given.target))
     line = ["--src", str(test), "--ref", str(target), "--run", str((experiment.folder / ROBUSTNESS).parent)]
     line += ["--percent", SHARES]
@@ -157,14 +167,6 @@ def _swap_words(table: PaperTable, more: Sequence[str]) -> None:
     ):
         line += [option, str(path)] if path.exists() else []
     robustness.run(robustness.build_parser().parse_args(line))
-
-
-def command_line(experiment: Experiment, systems: Sequence[str], more: Sequence[str]) -> list[str]:
-    """Return the options of ``preorder_recipes.run`` for systems of a run, without the data."""
-    named = ("--systems", ",".join(systems)) if systems else ()
-    sides = ("--src", experiment.source, "--tgt", experiment.target)
-    last = ("--preorder", *experiment.preorder) if experiment.preorder else ()
-    return [*sides, "--run", str(experiment.folder), *named, *experiment.options, *more, *last]
 
 
 def _written(row: Row) -> str:
