@@ -9,11 +9,11 @@ from typing import ClassVar
 import numpy as np
 
 from preorder.alignment.gold import target_groups
-from preorder.analysis import GAIN_WIDTH, LAST_LENGTH, LENGTH_WIDTH
+from preorder.analysis import LENGTH_WIDTH
 from preorder.analysis.results import CURVE_SCORES, Breakdown, Curves, Estimate, Group
 from preorder.data import Alignment, Permutation
 from preorder.data.formats import parse_order, parse_positions, parse_tokens, read_alignments, read_plain
-from preorder.errors import DataError, UsageError
+from preorder.errors import DataError, UsageError, errors_in
 from preorder.io import files
 from preorder.metrics import Metric, MetricOptions, Score
 from preorder.metrics.orders import Preordering, TargetGroups
@@ -110,6 +110,8 @@ def read_evaluation_data(paths: EvaluationFiles, options: MetricOptions, seed: i
         alignments = next(columns)
         pairs = (paths.alignment, alignments), (paths.alignment, lengths)
         groups = list(files.map_parallel(target_groups, paths.alignment, *pairs))
+        with errors_in(files.display_name(paths.alignment)):
+            Preordering(groups)  # is there any to measure?
     return EvaluationData(references, systems, source, alignments, groups, orders, options, seed)
 
 
@@ -126,10 +128,7 @@ class SentenceGroups:
 
 
 def by_length(
-    lengths: Sequence[int],
-    width: int = LENGTH_WIDTH,
-    last: int = LAST_LENGTH,
-    axis: str = "source length (tokens)",
+    lengths: Sequence[int], width: int, last: int, axis: str = "source length (tokens)"
 ) -> SentenceGroups:
     """Group sentences by their number of tokens: 1–10, 11–20, …, 61+; empty ones are skipped.
 
@@ -154,7 +153,7 @@ def by_fitting_length(lengths: Sequence[int], axis: str = "source length (tokens
     return by_length(lengths, width, 6 * width + 1, axis)
 
 
-def by_gain(gains: Sequence[float], width: float = GAIN_WIDTH) -> SentenceGroups:
+def by_gain(gains: Sequence[float], width: float) -> SentenceGroups:
     """Group sentences by how much reordering raised their tau, -2 to 2; those with NaN are skipped.
 
     ``width`` is that of all groups but that of exactly 0; each includes its end that is farther from 0.
@@ -183,6 +182,8 @@ def length_curves(data: EvaluationData, metrics: Sequence[str], groups: Sentence
     """Score systems and, where there is an alignment, orders by the length of the source."""
     measured = data.measure(metrics)
     if data.target_groups:
+        if "unreordered" in data.orders:
+            raise UsageError("--positions: unreordered is the source's own order")
         orders = {"unreordered": data.monotone, **data.orders}
         measured += measure(
             [Preordering(data.target_groups)], {name: [order] for name, order in orders.items()}

@@ -204,7 +204,7 @@ def translation_tables(found: Mapping[str, Mapping[str, Any]]) -> list[Table]:
             cells = [estimate_cell(Estimate(scores[key], bounds[key]), form) for key, form in forms.items()]
             gain = scores["gain"]["bleu"] if "gain" in scores else None
             gained = Estimate(gain["difference"], gain["interval"]) if gain else None
-            rows.append((title, *cells, estimate_cell(gained, "{:+.2f}".format) if gained else ""))
+            rows.append((title, *cells, estimate_cell(gained, "{:+.2f}".format)))
     columns = ("translations", *(SCORE_FORMATS[metric].title for metric in HEADROOM_METRICS), "BLEU gained")
     note = "The words stay as they are; what is gained estimates what a better order could gain."
     left = tuple((name, *map("{:.2f}".format, system["words"].values())) for name, system in found.items())

@@ -118,8 +118,8 @@ def draw_curves(curves: Curves) -> Figure:
     looks = styles(_names(curves))
     figure, panels = new_figure(len(curves.measures))
     labels = [group.label.replace(" to ", "…") for group in curves.groups]
-    numbers = map(int, labels) if all(map(str.isdecimal, labels)) else range(len(labels))
-    xs = np.array(list(numbers), float)
+    are_numbers = all(len(label) < 9 and label.isdecimal() for label in labels)
+    xs = np.array(list(map(int, labels) if are_numbers else range(len(labels))), float)
     step = np.diff(xs).min() if len(xs) > 1 else 1.0
     sizes = [group.sentences for group in curves.groups]
     if len(set(sizes)) == 1:

@@ -4,7 +4,7 @@
 for (const table of document.querySelectorAll("table")) {
   const heads = [...table.tHead.rows[0].cells];
   const body = table.tBodies[0];
-  const number = (text) => Number((text.replace("−", "-").match(/^-?\d+(\.\d+)?/) ?? ["NaN"])[0]);
+  const number = (text) => Number((text.replace("−", "-").match(/^[+-]?\d+(\.\d+)?/) ?? ["NaN"])[0]);
   heads.forEach((head, column) => {
     const button = document.createElement("button");
     button.type = "button";

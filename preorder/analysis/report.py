@@ -5,6 +5,7 @@ A run's manifest says which files it has. Reported are its scores, analyses, and
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -44,8 +45,12 @@ MANIFEST = "report.json"  # which files a run has, and how to measure them
 KINDS: dict[str, tuple[Callable[[Any], bool], str]] = {
     "text": (lambda value: isinstance(value, str) and value != "", "not a text"),
     "texts": (
-        lambda value: isinstance(value, list) and value != [] and all(map(KINDS["text"][0], value)),
-        "not a list of texts",
+        lambda value: (
+            isinstance(value, list)
+            and all(map(KINDS["text"][0], value))
+            and 0 < len(value) == len(set(value))
+        ),
+        "not a list of texts, each once",
     ),
     "object": (lambda value: isinstance(value, dict) and value != {}, "not an object"),
     "tokenizer": (TOKENIZERS.__contains__, f"{{!r}} is none of {', '.join(TOKENIZERS)}"),
@@ -108,7 +113,7 @@ def _parse(value: Any, folder: Path, also: Sequence[str]) -> Manifest:
         _check_fields(one, f"report.systems.{name}", FIELDS_OF_A_SYSTEM)
 
     def within(name: str | None) -> str | None:
-        return None if name is None else _allowed(folder / name, (str(folder), *also))
+        return None if name is None else _allowed(os.path.join(folder, name), (str(folder), *also))
 
     paths = EvaluationFiles(
         references=list(map(within, value["references"])),
@@ -122,15 +127,15 @@ def _parse(value: Any, folder: Path, also: Sequence[str]) -> Manifest:
     return Manifest(value["title"], paths, MetricOptions(**options), within(value.get("robustness")))
 
 
-def _allowed(path: Path, places: Sequence[str]) -> str:
+def _allowed(path: str, places: Sequence[str]) -> str:
     """Return a path if it lies in one of the places, wherever links lead."""
     try:
-        real = path.resolve()
+        real = Path(path).resolve()
     except (OSError, RuntimeError, ValueError) as error:
-        raise DataError(f"{str(path)!r} is no path: {error}") from None
+        raise DataError(f"{path!r} is no path: {error}") from None
     if not any(real.is_relative_to(Path(place).resolve()) for place in places):
         raise DataError(f"{real} lies outside of the folder; with --also it may be read")
-    return str(path)
+    return path
 
 
 def _check_fields(value: Any, name: str, kinds: Mapping[str, str]) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from math import isfinite
 from typing import Any, NamedTuple
 
 from preorder.errors import DataError
@@ -44,16 +45,19 @@ def parse_curves(value: Any) -> Curves:
     def estimate(value: Any) -> Estimate | None:
         if value is None:
             return None
-        low, high = map(float, value["interval"])
-        return Estimate(float(value["score"]), (low, high))
+        score, low, high = map(float, (value["score"], *value["interval"]))
+        if not all(map(isfinite, (score, low, high))):
+            raise ValueError("a score that is not finite")
+        return Estimate(score, (low, high))
 
     try:
         measures = {
             name: {system: tuple(map(estimate, line)) for system, line in lines.items()}
             for name, lines in value["measures"].items()
         }
-        groups = tuple(Group(**group) for group in value["groups"])
-        if any(len(line) != len(groups) for lines in measures.values() for line in lines.values()):
+        groups = tuple(Group(one["label"], int(one["sentences"])) for one in value["groups"])
+        lengths = {len(line) for lines in measures.values() for line in lines.values()}
+        if lengths != {len(groups)} or not (groups and all(measures.values())):
             raise ValueError("not an estimate for each group")
         if measures.keys() - SCORE_FORMATS.keys():
             raise ValueError("an unknown score")
@@ -138,7 +142,7 @@ class ScoreCell(NamedTuple):
     """A system's score in a table, each part as text."""
 
     mean: str  # over the runs, with their standard deviation if there are several
-    is_best: bool  # or not significantly worse than the best
+    is_best: bool  # of several, or not significantly worse than the best
     interval: str  # the bounds of 95 % of the resamples
     arrow: str = ""  # significantly better or worse than the baseline
     p_values: str = ""  # by bootstrap and sign test
@@ -149,7 +153,8 @@ def score_cell(scoring: Scoring, system: str, name: str) -> ScoreCell:
     form, runs = SCORE_FORMATS[name].format, scoring.runs[system][name]
     mean = form(runs.mean) + ("" if runs.deviation is None else f" ± {form(runs.deviation)}")
     low, high = map(form, scoring.intervals[system][name])
-    cell = ScoreCell(mean, system in scoring.best[name].not_worse, f"[{low}, {high}]")
+    is_best = len(scoring.systems) > 1 and system in scoring.best[name].not_worse
+    cell = ScoreCell(mean, is_best, f"[{low}, {high}]")
     comparison = scoring.significance.get(system, {}).get(name)
     return cell if comparison is None else ScoreCell(*cell[:3], arrow(name, comparison), p_values(comparison))
 

@@ -12,7 +12,7 @@ from preorder import analysis as defaults
 from preorder.cli import score
 from preorder.cli.output import add_pictures, print_tables, write_pictures
 from preorder.command_line import options, visible
-from preorder.command_line.paths import paths_by_name, runs_by_name
+from preorder.command_line.paths import check_outputs, paths_by_name, runs_by_name
 from preorder.errors import UsageError
 from preorder.io import files
 from preorder.metrics import METRICS
@@ -34,8 +34,7 @@ EXAMPLES = """\
 The files may be any system's, a sentence a line. Intervals hold 95 % of the bootstrap's resamples.
 A name that is given several times is one system with several runs: its scores are their means.
 """
-PERCENT_FIELD = "{}"
-"""What stands for the percentage in the names of files."""
+PERCENT_FIELD = "{}"  # what stands for the percentage in the names of files
 BREAKDOWNS = {
     "precision": "precisions of 1- to 4-grams",
     "generation": "words that are missing, and words too many: TER's edits",
@@ -67,11 +66,11 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     _add_baseline(kind)
     text = "system to compare with the baseline (default: the last of --hyp)"
     options.add_files(kind, "NAME", system=text)
-    text = "metric that scores each sentence"
-    options.add_choice(kind, "--metric", METRICS, defaults.EXAMPLE_METRIC, text)
+    text = "metric that scores each sentence; not BLEU, which is 0 below four words"
+    options.add_choice(kind, "--metric", METRICS[1:], defaults.EXAMPLE_METRIC, text)
     count, text = defaults.EXAMPLE_COUNT, "how many better sentences, and how many worse"
     options.add_number(kind, "--count", options.positive, count, text)
-    summary = "scores of translations of a source with swapped words"
+    summary = "scores of translations of a source with swapped words; {} in --hyp stands for the percentage"
     kind = _add_kind(kinds, "robustness", _robustness, summary)
     options.add_percentages(kind)
     score.add_metrics(kind, defaults.CURVE_METRICS)
@@ -81,7 +80,7 @@ def _add_kind(
     kinds: argparse._SubParsersAction, name: str, run: Callable[[argparse.Namespace], None], summary: str
 ) -> argparse.ArgumentParser:
     parser = options.add_command(kinds, name, run, summary)
-    parser.set_defaults(metrics=("bleu",) if name == "precision" else ())
+    parser.set_defaults(metrics={"precision": ("bleu",), "generation": ("ter",)}.get(name, ()))
     score.add_translations(parser)
     score.add_metric_options(parser)
     options.add_seed(parser)
@@ -144,6 +143,7 @@ def _robustness(arguments: argparse.Namespace) -> None:
         for percent in arguments.percent
         for name, runs in patterns.items()
     }
+    check_outputs([path for runs in systems.values() for path in runs], arguments.out)
     data = score.read_data(arguments, systems=systems)
     texts = {n: {name: data.systems[n, name] for name in patterns} for n in arguments.percent}
     found = robustness_curves(data.references, texts, arguments.metrics, data.options, arguments.seed)

@@ -48,7 +48,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         tgt="its translation; eflomal aligns both, without --align",
         pos="POS tags of the source, to learn from and to count by",
     )
-    options.add_alignment(parser, required=False)
+    options.add_alignment(parser, required=False, confidences="weigh what it learns from")
     text = f"most lines to look at, drawn by --seed; a {SHARE_HELD}th of them is measured"
     options.add_number(parser, "--lines", options.at_least_two, DEFAULT_LINES, text)
     score.add_translations(parser, required=False)

@@ -10,7 +10,7 @@ from preorder.alignment.gold import gold_permutation, target_groups
 from preorder.command_line import options, print_table
 from preorder.data import Alignment, Permutation
 from preorder.data.formats import read_alignments
-from preorder.errors import DataError
+from preorder.errors import DataError, errors_in
 from preorder.io import files
 
 EXAMPLES = """\
@@ -37,8 +37,7 @@ READINGS: dict[str, Callable[[Alignment, Alignment], tuple[Alignment, Alignment]
     ),
 }
 """How links may be meant."""
-CLEARLY = 0.1
-"""By how much the alignment error rate falls if links were not meant as they are read."""
+CLEARLY = 0.1  # by how much the alignment error rate falls if links were not meant as they are read
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
@@ -107,7 +106,8 @@ def _evaluate_orders(arguments: argparse.Namespace) -> None:
     orders = options.read_order(arguments.order, arguments.positions)
     measured = files.map_parallel(row, arguments.align, alignments, orders)
     groups, gold, permutations = map(list, zip(*files.not_empty(arguments.align, measured), strict=True))
-    aligned, everything = evaluate(groups, permutations), evaluate(gold, permutations)
+    with errors_in(files.display_name(arguments.align)):
+        aligned, everything = evaluate(groups, permutations), evaluate(gold, permutations)
     if arguments.json:
         files.write_json(files.STANDARD, asdict(aligned) | {"all_tokens": asdict(everything)})
         return

@@ -27,13 +27,14 @@ EXAMPLES = """\
 A name that is given several times is one system with several runs: the table has the mean of their
 scores, and the standard deviation.
 
-BLEU, chrF and TER are 0 to 100 (less is better for TER), RIBES is 0 to 1. Every metric has
+BLEU and chrF are 0 to 100, RIBES is 0 to 1, TER is from 0 (less is better). Every metric has
 the defaults of its reference tool. BLEU's tokenizer is 13a, which is meant for plain text: score
 text that is tokenised already with --tokenize none. TER and RIBES split text at spaces, unless
 --words names a tokenizer, and take upper and lower case as the same.
 """
 
 
+TOKENIZED_BY = {"bleu": "tokenize", "ter": "words", "ribes": "words"}  # metric → option
 SPLIT_AT_SPACES = ("13a", "none", "intl")  # tokenizers that split at spaces and punctuation marks
 
 
@@ -79,7 +80,7 @@ def run(arguments: argparse.Namespace) -> None:
 def _print(scoring: Scoring, baseline: str | None) -> None:
     """Print the scores, the counts behind them, and the signatures; marks as in Kawara et al. 2021."""
     from preorder.analysis.analyses import OPERATIONS
-    from preorder.analysis.results import SCORE_FORMATS
+    from preorder.analysis.results import BREAKDOWN_TITLES, SCORE_FORMATS
 
     names = list(scoring.best)
     _print_scores(scoring, [name for name in names if name not in OPERATIONS])
@@ -91,7 +92,7 @@ def _print(scoring: Scoring, baseline: str | None) -> None:
         ]
         print_table("BLEU's n-gram precisions, %", columns, rows)
     if "ter" in names:
-        print("\nedits per sentence; deletions: under-generation, insertions: over-generation")
+        print(f"\n{BREAKDOWN_TITLES['generation']}")
         _print_scores(scoring, OPERATIONS)
     for line in _legend(scoring, baseline):
         print(visible(line))
@@ -120,10 +121,9 @@ def _print_scores(scoring: Scoring, names: Sequence[str]) -> None:
 
     def cell(system: str, name: str) -> Text:
         cell = score_cell(scoring, system, name)
-        is_best = cell.is_best and len(scoring.systems) > 1
-        score = f"{cell.mean}{'*' if is_best else ''}{cell.arrow}"
+        score = f"{cell.mean}{'*' if cell.is_best else ''}{cell.arrow}"
         p_line = f"\np {cell.p_values}" if cell.p_values else ""
-        return Text.assemble((score, "bold" if is_best else ""), f"\n{cell.interval}{p_line}")
+        return Text.assemble((score, "bold" if cell.is_best else ""), f"\n{cell.interval}{p_line}")
 
     rows = [[system, *(cell(system, name) for name in names)] for system in scoring.systems]
     print_table(None, ["system", *score_titles(names)], rows, lines=True)
@@ -172,8 +172,7 @@ def add_metric_options(parser: argparse.ArgumentParser) -> None:
     """Add ``--tokenize``, ``--words`` and ``--case-sensitive``."""
     options.add_choice(parser, "--tokenize", TOKENIZERS, DEFAULTS.tokenize, "tokenizer of BLEU")
     text = "tokenizer of TER and RIBES, with the same choices (default: %(default)s)"
-    metavar = "TOKENIZER"
-    parser.add_argument("--words", metavar=metavar, choices=TOKENIZERS, default=DEFAULTS.words, help=text)
+    parser.add_argument("--words", metavar="TOKENIZER", choices=TOKENIZERS, default=DEFAULTS.words, help=text)
     options.add_flags(parser, case_sensitive="TER and RIBES distinguish upper and lower case")
 
 
@@ -184,11 +183,12 @@ def read_data(arguments: argparse.Namespace, **paths: Any) -> EvaluationData:
     named = EvaluationFiles(arguments.ref, **({"systems": runs_by_name(arguments.hyp)} | paths))
     how = MetricOptions(arguments.tokenize, arguments.case_sensitive, arguments.words)
     data = read_evaluation_data(named, how, arguments.seed)
-    if "bleu" in arguments.metrics:
-        lines = data.references[0]
-        if how.tokenize != "none" and 2 * sum(line.endswith((" .", " 。")) for line in lines) > len(lines):
-            LOGGER.warning("the reference looks tokenised: --tokenize none scores it as it is")
-        unsplit = sum(bool(line) and " " not in line for line in lines)
-        if how.tokenize in SPLIT_AT_SPACES and 2 * unsplit > len(lines):
-            LOGGER.warning("the reference has no spaces: --tokenize ja-mecab, ko-mecab, zh or char splits it")
+    lines = data.references[0]
+    tokenised = sum(line.endswith((" .", " 。")) for line in lines)
+    if "bleu" in arguments.metrics and how.tokenize != "none" and 2 * tokenised > len(lines):
+        LOGGER.warning("the reference looks tokenised: --tokenize none scores it as it is")
+    has_no_spaces = 2 * sum(bool(line) and " " not in line for line in lines) > len(lines)
+    used = {TOKENIZED_BY.get(name) for name in arguments.metrics if has_no_spaces} - {None}
+    for option in sorted(name for name in used if getattr(how, name) in SPLIT_AT_SPACES):
+        LOGGER.warning(f"the reference has no spaces: --{option} ja-mecab, ko-mecab, zh or char splits it")
     return data

@@ -31,8 +31,7 @@ from preorder.progress import LINES_ALONE, LOGGER
 if TYPE_CHECKING:
     from rich.text import Text
 
-COMPLETION = "_ARGCOMPLETE"
-"""Is in the environment where a shell asks how the command line may go on."""
+COMPLETION = "_ARGCOMPLETE"  # is in the environment where a shell asks how the command line may go on
 
 _FILE_WIDTH = 200  # characters, in a file or a pipe
 _MAX_WIDTH = 10_000  # characters that the widest table may need

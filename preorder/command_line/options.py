@@ -30,8 +30,7 @@ T = TypeVar("T")
 ORDER_FORMATS = ("features", "positions", "order", "text")
 FORMATS = (*ORDER_FORMATS, "tree")
 DEFAULT_SEED = 1
-MOST = 10**9
-"""Greatest number that any option takes."""
+MOST = 10**9  # greatest number that any option takes
 ORDER_OPTIONS = {
     "order": (parse_order, "for each position the index of the source token that goes there"),
     "positions": (parse_positions, "for each source token the position where it goes"),

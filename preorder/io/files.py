@@ -127,11 +127,14 @@ def read_json(path: str) -> Any:
 def parse_json(text: str) -> Any:
     """Parse JSON."""
     try:
-        return json.loads(text)
+        value = json.loads(text)
+        json.dumps(value, ensure_ascii=False).encode()
+        return value
     except json.JSONDecodeError as error:
         raise DataError(f"not JSON: {error.msg}", None, error.lineno) from None
     except (RecursionError, ValueError):
-        raise DataError("JSON that is nested too deeply, or has a number of too many digits") from None
+        reason = "nested too deeply, or has a number of too many digits, or half of a surrogate pair"
+        raise DataError(f"JSON that is {reason}") from None
 
 
 def in_parallel(*streams: tuple[str, Iterable[Any]]) -> Iterator[tuple[Any, ...]]:

@@ -278,14 +278,15 @@ def resampled(score: Score, statistics: np.ndarray, totals: np.ndarray, weights:
 
 
 def compare(score: Score, system: Resampled, other: Resampled) -> Comparison:
-    """Compare two systems on the same sentences and the same resamples; one sentence alone has p = 1."""
+    """Compare two systems on the same sentences and the same resamples; where one alone counts, p = 1."""
+    counted = np.any((system.statistics, other.statistics), axis=(0, 2)).sum()
     difference = system.score - other.score
     differences = system.scores - other.scores
     differences = differences[~np.isnan(differences)]
     return Comparison(
         difference,
         interval(differences),
-        bootstrap_p_value(differences, difference) if len(system.statistics) > 1 else 1.0,
+        bootstrap_p_value(differences, difference) if counted > 1 else 1.0,
         sign_test_p_value(score, system.statistics, other.statistics),
     )
 

@@ -1,4 +1,4 @@
-"""BLEU and chrF from statistics that sacrebleu counts, and TER; all 0 to 100, from sums of statistics.
+"""BLEU and chrF from statistics that sacrebleu counts, and TER, from sums of statistics.
 
 TER (Snover et al. 2006) is the edits, shifts of blocks among them, per 100 words of the reference. A
 hypothesis is turned into a reference by the fewest edits that a greedy search finds. *Shifts* move a block of

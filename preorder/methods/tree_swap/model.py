@@ -18,14 +18,7 @@ from preorder.errors import DataError, UsageError, shown
 from preorder.learning.checkpoint import NO_CHECKPOINT, Arrays, Checkpoint, digest
 from preorder.learning.encode import Vocabulary, common_layers, frequent, is_strings
 from preorder.learning.loop import TrainingStatistics
-from preorder.learning.network import (
-    NetworkLearner,
-    device,
-    network_of,
-    sizes_of,
-    torch,
-    weights_of,
-)
+from preorder.learning.network import NetworkLearner, device, network_of, sizes_of, torch, weights_of
 from preorder.learning.options import without_threads
 from preorder.methods.base import Preorderer, permutations
 from preorder.methods.registry import RecursiveOptions, Weighting

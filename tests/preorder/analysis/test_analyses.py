@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from preorder.analysis import LAST_LENGTH, LENGTH_WIDTH
 from preorder.analysis.analyses import by_gain, by_length
 from preorder.analysis.results import Curves, Estimate, Group, parse_curves
 from preorder.analysis.swap import swapped_words, swaps
@@ -21,7 +22,7 @@ def as_dictionary(grouping):
 
 
 def test_the_papers_lengths():
-    grouping = by_length([1, 10, 11, 20, 60, 61, 500, 0])
+    grouping = by_length([1, 10, 11, 20, 60, 61, 500, 0], LENGTH_WIDTH, LAST_LENGTH)
     assert as_dictionary(grouping) == {"1–10": [0, 1], "11–20": [2, 3], "51–60": [4], "61+": [5, 6]}
     assert grouping.skipped == 1
     assert grouping.axis == "source length (tokens)"
@@ -69,7 +70,9 @@ def test_read_back():
 
 BAD_LINES = ([], {"a": [20.0] * 2}, {"a": [{"score": 1, "interval": [1]}] * 2}, {"a": [None]})
 OTHERS = [[], {"groups": [{"label": "1"}]}, *({"measures": {"bleu": lines}} for lines in BAD_LINES)]
-OTHERS += [{"measures": {"unheard": {}}}, {"axis": 1}]
+OTHERS += [{"measures": {"unheard": {}}}, {"axis": 1}, {"measures": {}}, {"measures": {"bleu": {}}}]
+OTHERS += [{"groups": [{"label": "1", "sentences": []}] * 2}]
+OTHERS += [{"measures": {"bleu": {"a": [{"score": math.nan, "interval": [0, 1]}] * 2}}}]
 OTHERS += [{"groups": [{"label": 1, "sentences": 1}], "measures": {}}]
 
 

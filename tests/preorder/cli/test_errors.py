@@ -92,6 +92,10 @@ analyse robustness @ --percent 0,101 | 101 is not a whole number from 0 to 100
 analyse robustness @ --percent 5,5 | not different shares of 0 to 100: '5,5'
 analyse precision @ --out x.gif | a picture's name ends in .svg or .png or .pdf: 'x.gif'
 analyse precision @ --metrics bleu | unrecognized arguments: --metrics
+analyse examples @ --src src --metric bleu | argument --metric: invalid choice: 'bleu'
+analyse robustness --ref ref --hyp run{}.svg --percent 0 --out run0.svg | run0.svg would be overwritten while
+analyse length @ --src src --align align --positions unreordered=positions | unreordered is the source's own
+analyse gain --ref ab --hyp ab --align unsorted --positions one.order | unsorted: no order can be evaluated
 score % --align s.align | --align and the orders of a system (--order, --positions) go together
 score % --order a=s.order | --align and the orders of a system (--order, --positions) go together
 score % --align s.align --order x=s.order | no system is called 'x', only: a, b

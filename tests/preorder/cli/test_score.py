@@ -168,5 +168,8 @@ def test_a_name_that_is_no_utf_8_and_text_without_spaces(tmp_path, capsys):
     printed = capsys.readouterr()
     assert list(json.loads(printed.out)["systems"]) == [f"{tmp_path}/\\udcff"]
     assert "the reference has no spaces: --tokenize ja-mecab" in printed.err
-    assert main(["score", "--ref", names[0], "--hyp", names[1], "--tokenize", "char"]) == 0
+    split = ["score", "--ref", names[0], "--hyp", names[1], "--tokenize", "char"]
+    assert main(split) == 0
+    assert capsys.readouterr().err.startswith("the reference has no spaces: --words ja-mecab")
+    assert main([*split, "--words", "char"]) == 0
     assert "no spaces" not in capsys.readouterr().err

@@ -44,6 +44,9 @@ def test_json(tmp_path):
     (tmp_path / "value.json").write_text('{"a":\n}')
     with pytest.raises(DataError, match=r"value.json:2: not JSON"):
         files.read_json(path)
+    (tmp_path / "value.json").write_text(r'{"\ud800": 1}')
+    with pytest.raises(DataError, match=r"value.json: JSON that is .* half of a surrogate pair"):
+        files.read_json(path)
 
 
 def in_blocks(paths, size):

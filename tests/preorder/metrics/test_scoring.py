@@ -142,6 +142,13 @@ def test_no_difference_is_never_significant(scored):
     assert result.interval == pytest.approx((0, 0), abs=1e-9)
 
 
+def test_one_sentence_that_counts_tells_nothing():
+    systems = {"base": [["a b c d e", "", ""]], "ours": [["a b c e d", "", ""]]}
+    measured = measure_translations([["a b c d e", "", ""]], systems, ("bleu", "chrf", "ribes"))
+    found = score_systems(measured, "base").significance["ours"]
+    assert {name: one.p_value for name, one in found.items()} == {"bleu": 1, "chrf": 1, "ribes": 1}
+
+
 def test_every_metric_tells_luck_from_a_difference(scored):
     metric, one, another, worse = scored
     luck, difference = compared(metric, one, another), compared(metric, worse, one)
