@@ -337,7 +337,7 @@ def align(
 
     check_choice("symmetrization", symmetrization, SYMMETRIZATIONS)
     seed = check_number("seed", seed, 0, MAX_SEED)
-    words = filled("sources", each(values.tokens_of, sources=sources))
+    words = filled("sources", [sentence.words for sentence in values.sentences_of(sources)])
     pairs = each(lambda source, target: (source, values.tokens_of(target)), sources=words, targets=targets)
     return list(map(formats.format_alignment, eflomal.align(*zip(*pairs, strict=True), symmetrization, seed)))
 
@@ -369,8 +369,7 @@ def evaluate(
         return target_groups(alignment, len(permutation))
 
     permutations = filled("positions", each(values.permutation_of, positions=positions))
-    wanted = each(groups, positions=permutations, alignments=alignments)
-    return orders.evaluate(wanted, permutations)
+    return orders.evaluate(each(groups, positions=permutations, alignments=alignments), permutations)
 
 
 def ribes(hypotheses: Iterable[Tokens], *references: Iterable[Tokens]) -> float:

@@ -105,8 +105,7 @@ def read_links(path: Path) -> Links:
     data = np.frombuffer(path.read_bytes(), np.uint8)
     ends = np.flatnonzero(data == ord("\n"))
     counts = np.searchsorted(np.flatnonzero(data == ord("-")), ends)
-    text = data.tobytes().replace(b"-", b" ")
-    numbers = np.array(text.split(), dtype=np.int16).reshape(-1, 2)
+    numbers = np.array(data.tobytes().replace(b"-", b" ").split(), dtype=np.int16).reshape(-1, 2)
     return Links(np.concatenate(([0], counts)), numbers[:, 0].copy(), numbers[:, 1].copy())
 
 

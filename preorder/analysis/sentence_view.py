@@ -53,8 +53,7 @@ def crossings(links: Iterable[tuple[int, int]]) -> int:
 
 def both_crossings(view: SentenceView) -> tuple[int, int] | None:
     """Count the crossing links of the source and of the other order; None: there is no alignment."""
-    positions = view.permutation.positions
-    after = crossings((positions[i], j) for i, j in view.links)
+    after = crossings((view.permutation.positions[i], j) for i, j in view.links)
     return None if view.alignment is None else (crossings(view.links), after)
 
 
@@ -229,5 +228,4 @@ def gallery_table(gallery: Gallery) -> Table | None:
     columns = ("line", "tokens", "crossings before", "crossings after", "tau before", "tau after", "gain")
     before, after = (form.format(fmean(column)) for column in zip(*known, strict=True))
     caption = f"{form.label} and crossings of links, before and after preordering"
-    note = f"Means of tau: {before} before, {after} after."
-    return Table(caption, columns, tuple(rows), note)
+    return Table(caption, columns, tuple(rows), f"Means of tau: {before} before, {after} after.")

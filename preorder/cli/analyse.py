@@ -54,8 +54,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     add_number("--last", options.at_least_two, defaults.LAST_LENGTH, "least length of the last group")
     kind = _add_kind(kinds, "gain", _gain, "scores by how much an order raises a sentence's tau")
     options.add_alignment(kind)
-    text = options.ORDER_OPTIONS["positions"][1]
-    kind.add_argument("--positions", metavar="F", required=True, help=text)
+    kind.add_argument("--positions", metavar="F", required=True, help=options.ORDER_OPTIONS["positions"][1])
     score.add_metrics(kind, defaults.CURVE_METRICS)
     options.add_number(kind, "--width", options.tau_width, defaults.GAIN_WIDTH, "how wide a group is, in tau")
     for name, summary in BREAKDOWNS.items():
@@ -123,8 +122,7 @@ def _gain(arguments: argparse.Namespace) -> None:
 def _examples(arguments: argparse.Namespace) -> None:
     from preorder.analysis.analyses import system_examples
 
-    orders = paths_by_name(arguments.positions)
-    data = score.read_data(arguments, source=arguments.src, positions=orders)
+    data = score.read_data(arguments, source=arguments.src, positions=paths_by_name(arguments.positions))
     baseline = arguments.baseline or next(iter(data.systems))
     system = arguments.system or list(data.systems)[-1]
     found = system_examples(data, arguments.metric, baseline, system, arguments.count)

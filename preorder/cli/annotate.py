@@ -106,8 +106,7 @@ def _do_shards(arguments: argparse.Namespace, job: _Job, stanza: StanzaOptions |
     def outputs(shard: Shard) -> set[str]:
         return {shard.output, *_beside(shards.for_shard(job, shard), stanza).values()}
 
-    work = partial(_do, job, stanza, 0)
-    shards.do(arguments, job.source, settings, stanza, work, local, outputs=outputs)
+    shards.do(arguments, job.source, settings, stanza, partial(_do, job, stanza, 0), local, outputs=outputs)
 
 
 def _do(job: _Job, stanza: StanzaOptions | None, workers: int, shard: Shard | None, tick: Tick) -> None:

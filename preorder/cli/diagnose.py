@@ -111,8 +111,7 @@ def _pair(arguments: argparse.Namespace) -> tuple[tuple[dict[str, Any], Curves],
     if arguments.pos == STANZA:
         raise UsageError("--pos: give a file of tags, such as preorder annotate writes")
     sentences, others = source.read_pairs(arguments, Source(arguments.src, pos=arguments.pos))
-    random = np.random.default_rng(arguments.seed)
-    chosen = np.sort(random.permutation(len(sentences))[: arguments.lines])
+    chosen = np.sort(np.random.default_rng(arguments.seed).permutation(len(sentences))[: arguments.lines])
     if len(chosen) < 2:
         raise UsageError(f"{len(chosen)} lines are too few")
     others = [others[index] for index in chosen]
@@ -129,6 +128,5 @@ def _pair(arguments: argparse.Namespace) -> tuple[tuple[dict[str, Any], Curves],
     preorderer, _ = plan.train(bitext.take(seen))
     unseen = bitext.take(held)
     names = [sentence.tags or sentence.words for sentence in unseen.sentences]
-    predicted = preorderer.order(unseen.sentences)
-    found = diagnose_pair(names, unseen.alignments, predicted, arguments.seed)
+    found = diagnose_pair(names, unseen.alignments, preorderer.order(unseen.sentences), arguments.seed)
     return found, *choose_method(sentences, False)

@@ -84,6 +84,8 @@ def check_options(arguments: argparse.Namespace, source: Source) -> None:
     """Check that the options of shards and of the engine go together, and that this is installed."""
     if arguments.engine == LOCAL:
         options.refuse(arguments, RAY_ONLY, "without --engine ray")
+    elif arguments.stanza_device != "gpu":
+        options.refuse(arguments, ("gpu_share",), "without --stanza-device gpu")
     if arguments.out_dir is None:
         options.refuse(arguments, ("shard", "engine"), "without --out-dir")
         return
@@ -91,7 +93,7 @@ def check_options(arguments: argparse.Namespace, source: Source) -> None:
         raise UsageError("--out and --out-dir exclude each other")
     if STANDARD in _patterns(source).values():
         raise UsageError("--out-dir needs files, as --src 'in/*.gz'")
-    refuse_in_model(arguments.out_dir, arguments.out_dir)
+    refuse_in_model(arguments.out_dir)
     if arguments.engine == RAY:
         load_ray()
 

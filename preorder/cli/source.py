@@ -93,8 +93,7 @@ def add_syntax_options(parser: argparse.ArgumentParser, default_tags: str) -> No
     text += "for English those of the Penn Treebank; upos: those of Universal Dependencies (default: the "
     text += "model's; else those that the file's first line names; else xpos of Stanza, upos of CoNLL-U)"
     group.add_argument("--tagset", choices=TAGSETS, help=text)
-    text = "device that it runs on"
-    options.add_choice(group, "--stanza-device", DEVICES, StanzaOptions.device, text)
+    options.add_choice(group, "--stanza-device", DEVICES, StanzaOptions.device, "device that it runs on")
     text = "a model of spaCy's, a package or a folder, that tags and parses instead of Stanza, as ja_ginza"
     options.add_files(group, "M", spacy_model=f"{text} (dependency trees alone)")
 

@@ -6,6 +6,7 @@ import argparse
 import os
 import re
 from collections.abc import Sequence
+from pathlib import Path
 
 from preorder.errors import DataError, UsageError
 from preorder.io import storage
@@ -46,8 +47,7 @@ def given_paths(
         if outputs in (None, is_output) and "F" in re.findall(r"\w+", str(action.metavar)):
             value = getattr(arguments, action.dest, None)
             paths = [value] if isinstance(value, str) else value or []
-            is_named = "NAME=" in str(action.metavar)
-            found += [split_name(path)[1] if is_named else path for path in paths]
+            found += [split_name(path)[1] if "NAME=" in str(action.metavar) else path for path in paths]
     return found
 
 
@@ -88,25 +88,28 @@ def paths_by_name(fields: Sequence[str]) -> dict[str, str]:
 def _check_output(path: str) -> None:
     if path == STANDARD:
         return
-    if not path:
-        raise UsageError("an output has an empty path: name a file")
-    if os.path.isdir(path) or path.endswith(os.sep):
+    refuse_in_model(path)
+    place = storage.real(path, storage.WRITTEN)
+    if os.path.isdir(place) or path.endswith(os.sep):
         raise DataError("is a directory", path)
-    folder = os.path.dirname(os.path.realpath(path))
-    if not is_url(path) and not os.path.isdir(folder):
+    folder = os.path.dirname(place)
+    if not is_url(place) and not os.path.isdir(folder):
         raise DataError(f"cannot be written: there is no folder {folder}", path)
-    refuse_in_model(path, folder)
     if not is_special(path):
         check_writable(path)
 
 
-def refuse_in_model(path: str, folder: str) -> None:
-    """Refuse an output in a folder that is a model's."""
-    if os.path.exists(os.path.join(folder, "model.json")):
-        from preorder.methods.model_directory import is_model  # slow to import
+def refuse_in_model(path: str) -> None:
+    """Refuse an output that is in a model's folder, or is one, or has no name."""
+    if not path:
+        raise UsageError("an output has an empty path: name a file")
+    place = Path(storage.real(path, storage.WRITTEN))
+    for folder in (place, *place.parents):
+        if os.path.exists(folder / "model.json"):
+            from preorder.methods.model_directory import is_model  # slow to import
 
-        if is_model(folder):
-            raise UsageError(f"{path}: a model's folder holds nothing else: name another output")
+            if is_model(str(folder)):
+                raise UsageError(f"{path}: a model's folder holds nothing else: name another output")
 
 
 def _is_same(one: str, other: str) -> bool:

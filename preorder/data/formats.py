@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
 from decimal import Decimal
 from functools import lru_cache, partial
 from typing import Any, TypeVar
@@ -95,13 +96,12 @@ def format_annotated(sentence: Sentence) -> str:
     return "\t".join(" ".join(layer) for layer in layers if layer is not None) if sentence.words else ""
 
 
-def parse_alignment(line: str) -> Alignment:
+def parse_alignment(line: str, first_index: int = 0) -> Alignment:
     """Parse ``0-0 1-2:0.75 2?1`` (Pharaoh) or ``m-n ||| 0-0 1-2`` (lader).
 
     ``?`` or ``p`` marks a possible link; after a colon stands the confidence of a sure one.
     """
     lader = _LADER.fullmatch(line)
-    lengths = (int(lader[1]), int(lader[2])) if lader else (None, None)
     try:
         links = list(map(_parse_link, (lader[3] if lader else line).split()))
     except DataError:
@@ -116,7 +116,9 @@ def parse_alignment(line: str) -> Alignment:
     if ":" in line:
         pairs = ((link, confidence) for mark, link, confidence in links if mark == "-")
         doubtful = Alignment.weighted(confidences_of(pairs)).doubtful
-    return Alignment(sure, possible, *lengths, doubtful=doubtful)
+    found = Alignment(sure, possible, doubtful=doubtful)
+    found = found.from_one() if first_index else found
+    return replace(found, source_length=int(lader[1]), target_length=int(lader[2])) if lader else found
 
 
 @lru_cache(1 << 16)  # equal links of a corpus are one object, so that a million lines fit into memory
@@ -144,12 +146,12 @@ def read_alignments(path: str, first_index: int = 0) -> Iterator[Alignment]:
     kinds = set()
 
     def parse(line: str) -> Alignment:
-        alignment = parse_alignment(line)
+        alignment = parse_alignment(line, first_index)
         if line.strip():
             kinds.add(alignment.source_length is None)
         if len(kinds) > 1:
             raise DataError("lines of lader (m-n ||| 0-0 …) and of links alone in one file")
-        return alignment.from_one() if first_index else alignment
+        return alignment
 
     return read_parsed(path, parse)
 

@@ -32,7 +32,7 @@ BLOCK_SIZE = 1 << 17  # bytes of the first file that a Block has, about
 
 def display_name(path: str) -> str:
     """Return the name of a file in messages."""
-    return "<stdin>" if path == STANDARD else str(path)
+    return "<stdin>" if path == STANDARD else str(path) or "''"
 
 
 def read_lines(path: str) -> Iterator[str]:
@@ -72,7 +72,9 @@ def _reading_error(path: str, error: Exception, number: int) -> Exception:
     if isinstance(error, DataError):
         return error.at(display_name(path), number)
     _, suffix = split_suffix(path)
-    if not suffix or isinstance(error, MemoryError) or getattr(error, "errno", None) is not None:
+    if getattr(error, "errno", None) is not None:
+        return DataError(f"cannot be read: {error.strerror}", display_name(path), number)
+    if not suffix or isinstance(error, MemoryError):
         return error
     return DataError(f"damaged {CODECS[suffix].name} data: {error}", display_name(path), number)
 
@@ -128,7 +130,7 @@ def parse_json(text: str) -> Any:
     """Parse JSON."""
     try:
         value = json.loads(text)
-        json.dumps(value, ensure_ascii=False).encode()
+        json.dumps(value, ensure_ascii=False).encode(errors="surrogateescape")  # as names of files are
         return value
     except json.JSONDecodeError as error:
         raise DataError(f"not JSON: {error.msg}", None, error.lineno) from None

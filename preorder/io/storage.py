@@ -68,11 +68,15 @@ def open_bytes(path: str) -> BinaryIO:
     opener = _module(CODECS[suffix]).open if suffix else None
     if is_url(path):
         with filesystem(path) as (system, inner):
-            stream = io.BufferedReader(_Remote(system.open(inner, "rb"), path), BUFFER)
-        return opener(stream, "rb") if opener else stream
-    if suffix == ".gz" and os.path.isfile(path) and not os.path.getsize(path):
+            remote = _Remote(system.open(inner, "rb"), path)
+        size, source = remote.left, io.BufferedReader(remote, BUFFER)
+    else:
+        size, source = os.path.getsize(path) if os.path.isfile(path) else None, path
+    if suffix == ".gz" and size == 0:
         raise DataError("damaged gzip data: the file is empty", path)  # the other modules say so themselves
-    return (opener or open)(path, "rb")
+    if opener is None and is_url(path):
+        return source
+    return (opener or open)(source, "rb")
 
 
 @contextlib.contextmanager
@@ -108,7 +112,7 @@ class _Remote(io.RawIOBase):
 
     def __init__(self, stream: Any, url: str) -> None:
         self._stream, self._url = stream, url
-        self._left = getattr(stream, "size", None)
+        self.left = getattr(stream, "size", None)
 
     def readable(self) -> bool:
         return True
@@ -116,10 +120,10 @@ class _Remote(io.RawIOBase):
     def readinto(self, buffer: Any) -> int:
         with _wrap_errors(self._url, READ):
             data = self._stream.read(len(buffer))
-        if self._left is not None:
-            if not data and self._left > 0:
-                raise DataError(f"{READ}: it ends {self._left:,} bytes too early", self._url)
-            self._left -= len(data)
+        if self.left is not None:
+            if not data and self.left > 0:
+                raise DataError(f"{READ}: it ends {self.left:,} bytes too early", self._url)
+            self.left -= len(data)
         buffer[: len(data)] = data
         return len(data)
 
@@ -228,10 +232,10 @@ def find(pattern: str) -> tuple[str, list[str]]:
     return path, sorted(name for name in fitting if not os.path.basename(name).startswith("."))
 
 
-def real(path: str) -> str:
+def real(path: str, what: str = READ) -> str:
     """Return a name that is the same for all paths and URLs that lead to a file."""
     if is_url(path):
-        with filesystem(path) as (system, path):
+        with filesystem(path, what) as (system, path):
             protocol = _protocols(system)[0]
         if protocol != "file":
             return f"{protocol}://{path}"

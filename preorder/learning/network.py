@@ -81,8 +81,7 @@ def network_of(make: Callable[[], Network], arrays: Arrays) -> Network:
     """Return the network that ``make`` builds, with weights; memory is taken once they are known to fit."""
     with torch.device("meta"):
         network = make()
-    tensors = _tensors(network, arrays)
-    network.to_empty(device="cpu").load_state_dict(tensors)
+    network.to_empty(device="cpu").load_state_dict(_tensors(network, arrays))
     return network
 
 

@@ -61,6 +61,8 @@ ANNOTATE = "annotate --pos tgt --classes 2"
         (f"{TRAIN} --model src", "src: exists and is not a directory"),
         (f"{TRAIN} --model=", "an empty path: name a directory for the model"),
         ("gold --src src --align align --out=", "an output has an empty path: name a file"),
+        ("annotate --pos tgt --src src --out-dir=", "an output has an empty path: name a file"),
+        ("gold --src= --align align", "'': cannot be read: No such file"),
         (f"{TRAIN} --model model --cross-fit 2 --cross-fit-out model/out", "there is no folder"),
         (f"{TRAIN} --model empty --cross-fit 2 --cross-fit-out empty/out", "holds empty/out: a model needs"),
         *(
@@ -68,6 +70,7 @@ ANNOTATE = "annotate --pos tgt --classes 2"
             for command, name in (
                 ("gold --src src --align align --out", "weights.safetensors"),
                 ("annotate --pos tgt --src src --out", "out"),
+                ("annotate --pos tgt --src src --out-dir", "new/out"),
                 (f"{TRAIN} --cross-fit 2 --model model --cross-fit-out", "out"),
             )
         ),

@@ -252,6 +252,7 @@ preorder.evaluate([], []) | DataError | no positions are given
 preorder.evaluate(["01"], ["0-0"]) | DataError | positions:1: not a list of positions
 preorder.evaluate([(0.0, 1)], ["0-0"]) | DataError | positions:1: not a position
 preorder.align([], []) | DataError | no sources are given
+preorder.align(["a￨0 b￨1"], ONE) | DataError | sources:1: has token￨position already
 preorder.align(ONE, [None]) | DataError | targets:1: not a string or a list of tokens: None
 preorder.ribes([], []) | DataError | no hypotheses are given
 preorder.ribes(["a"], [None]) | DataError | references:1: not a string or a list of tokens: None

@@ -156,8 +156,7 @@ def count_pairs(trees: Forest, flat: np.ndarray) -> np.ndarray:
     The columns count those whose ``flat`` keys are in order, reversed, and tied; none of unaligned tokens or
     of sentences without a parse. O(n²) a sentence.
     """
-    counts = _count_pairs(trees.nodes, flat, trees.starts, trees.lengths)
-    return counts[trees.rows] * trees.free[:, None]
+    return _count_pairs(trees.nodes, flat, trees.starts, trees.lengths)[trees.rows] * trees.free[:, None]
 
 
 @entry_point

@@ -41,6 +41,7 @@ FILES = {
     "possible": ("0-0", "0?0"),
     "plus": ("0+0",),
     "from1": ("1-1 2-2",),
+    "lader2": ("2-2 ||| 3-1",),
     "turned": ("2-0",),
     "far": ("9-0", "0-0"),
     "few": ("0-1 1-0", "0-0"),
@@ -126,6 +127,7 @@ evaluate --align link --gold links | link:2: the file ends after 1 lines
 evaluate --align possible --gold links | possible:2: possible links (i?j) in an alignment to be judged
 evaluate --align link --gold plus | plus:1: not an alignment link: '0+0'
 gold --src ab --align of.three | of.three:1: the alignment is of 3 source tokens, the sentence has 2
+map --align lader2 --first-index 1 | lader2:1: link 2-0 is out of range: the source has 2 tokens
 gold --src ab --align from1 | do they count from 1? (preorder map --first-index 1)
 gold --src ab --align turned | are they target-source? (preorder map --reverse)
 evaluate --align from1 --order one.order | do they count from 1? (preorder map --first-index 1)
@@ -176,6 +178,7 @@ apply --model en-ja-demo --out-dir dir | --out-dir needs files, as --src 'in/*.g
 apply --model en-ja-demo --out-dir dir --src in/*.fr | in/*.fr: there is no such file
 apply --model en-ja-demo --engine ray | --engine has no effect without --out-dir
 apply --model m --out-dir dir --src s* --gpu-share 0.5 | --gpu-share has no effect without --engine ray
+apply --model m --out-dir dir --src s* --engine ray --gpu-share 0.5 | no effect without --stanza-device gpu
 apply --model en-ja-demo --out-dir dir --shard 1 | argument --shard: not I/N: '1'
 apply --model en-ja-demo --out-dir dir --shard 3/2 | argument --shard: 3 is more than 2: '3/2'
 apply --model en-ja-demo --out-dir dir --address ray://a.b:1 | neither auto nor HOST:PORT: 'ray://a.b:1'

@@ -107,3 +107,5 @@ def test_gold_links_from_one(run, evaluate):
     found = evaluate("--gold gold --gold-first-index 1", align=["0-0 1-1"], gold=["1-1 2p2"])
     assert found["aer"] == 0
     assert run("map --align gold --first-index 1").out == "0-0 1?1\n"
+    evaluate("--gold gold --gold-first-index 1", align=["0-0 1-1"], gold=["2-2 ||| 1-1 2-2"])
+    assert run("map --align gold --first-index 1").out == "0-0 1-1\n"

@@ -118,6 +118,26 @@ def test_what_is_wrong_is_one_line(store, capsys, command, reason):
     assert store.find("/") == before
 
 
+def test_a_local_file_by_its_url_is_checked_like_its_path(tmp_path, capsys):
+    (tmp_path / "text").write_text("a b\n")
+    (tmp_path / "links").write_text("0-0\n")
+    (tmp_path / "empty.gz").touch()
+    model = tmp_path / "model"
+    (tmp_path / "model").mkdir()
+    (model / "model.json").write_text('{"format": "onmt-preorder model"}')
+    root = f"file://{tmp_path}"
+    gold = ["gold", "--src", f"{root}/text", "--align", f"{root}/links", "--out"]
+    for command, reason in (
+        ([*gold, f"{root}/model/x"], "a model's folder holds nothing else"),
+        ([*gold, root], "is a directory"),
+        ([*gold, f"{root}/none/x"], "cannot be written: there is no folder"),
+        (["gold", "--src", f"{root}/empty.gz", "--align", f"{root}/links"], "the file is empty"),
+    ):
+        assert main(command) == 2
+        assert reason in capsys.readouterr().err
+    assert sorted(path.name for path in model.iterdir()) == ["model.json"]
+
+
 def test_other_commands(store, tmp_path):
     assert main("swap -q --src memory://text --percent 0,100 --out-dir memory://swap".split()) == 0
     assert store.cat("/swap/text.0") == store.cat("/text")

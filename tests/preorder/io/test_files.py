@@ -44,6 +44,8 @@ def test_json(tmp_path):
     (tmp_path / "value.json").write_text('{"a":\n}')
     with pytest.raises(DataError, match=r"value.json:2: not JSON"):
         files.read_json(path)
+    (tmp_path / "value.json").write_text(r'["\udcff"]')  # as the name of a file has it
+    assert files.read_json(path) == ["\udcff"]
     (tmp_path / "value.json").write_text(r'{"\ud800": 1}')
     with pytest.raises(DataError, match=r"value.json: JSON that is .* half of a surrogate pair"):
         files.read_json(path)
