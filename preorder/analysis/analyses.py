@@ -16,7 +16,7 @@ from preorder.data.formats import parse_order, parse_positions, parse_tokens, re
 from preorder.errors import DataError, UsageError, errors_in
 from preorder.io import files
 from preorder.metrics import Metric, MetricOptions, Score
-from preorder.metrics.orders import Preordering, TargetGroups
+from preorder.metrics.orders import Preordering
 from preorder.metrics.scoring import (
     Scoring,
     Systems,
@@ -52,7 +52,7 @@ class EvaluationData:
     systems: Systems
     source: Sequence[Sequence[str]]  # the tokens of each sentence
     alignments: Sequence[Alignment]
-    target_groups: Sequence[TargetGroups | None]  # None where an alignment cannot be sorted
+    preordering: Preordering | None  # of the alignments, if there are any
     orders: Mapping[str, Sequence[Permutation]]
     options: MetricOptions
     seed: int  # of all resampling
@@ -70,10 +70,10 @@ class EvaluationData:
     def score(self, metrics: Sequence[str], baseline: str | None) -> Scoring:
         """Score translations and orders; a system without an order has the source's."""
         measured = self.measure(metrics)
-        if self.target_groups:
+        if self.preordering:
             monotone = self.monotone
             orders = {name: [self.orders.get(name, monotone)] for name in self.systems}
-            measured += measure([Preordering(self.target_groups)], orders)
+            measured += measure([self.preordering], orders)
         return score_systems(measured, baseline, self.seed)
 
 
@@ -104,15 +104,13 @@ def read_evaluation_data(paths: EvaluationFiles, options: MetricOptions, seed: i
 
     for path, found in others:
         list(files.map_parallel(check, path, (first, lengths), (path, found)))
-    groups: list[TargetGroups | None] = []
-    alignments: list[Alignment] = []
+    alignments, preordering = [], None
     if paths.alignment is not None:
         alignments = next(columns)
         pairs = (paths.alignment, alignments), (paths.alignment, lengths)
-        groups = list(files.map_parallel(target_groups, paths.alignment, *pairs))
         with errors_in(files.display_name(paths.alignment)):
-            Preordering(groups)  # is there any to measure?
-    return EvaluationData(references, systems, source, alignments, groups, orders, options, seed)
+            preordering = Preordering(list(files.map_parallel(target_groups, paths.alignment, *pairs)))
+    return EvaluationData(references, systems, source, alignments, preordering, orders, options, seed)
 
 
 ROUNDING = 1e-9  # gains may be off by this
@@ -181,19 +179,17 @@ def _grouped(axis: str, bins: np.ndarray, known: np.ndarray, label: Callable[[in
 def length_curves(data: EvaluationData, metrics: Sequence[str], groups: SentenceGroups) -> Curves:
     """Score systems and, where there is an alignment, orders by the length of the source."""
     measured = data.measure(metrics)
-    if data.target_groups:
+    if data.preordering:
         if "unreordered" in data.orders:
             raise UsageError("--positions: unreordered is the source's own order")
         orders = {"unreordered": data.monotone, **data.orders}
-        measured += measure(
-            [Preordering(data.target_groups)], {name: [order] for name, order in orders.items()}
-        )
+        measured += measure([data.preordering], {name: [order] for name, order in orders.items()})
     return grouped_curves("length", groups, measured, data.seed)
 
 
 def gain_curves(data: EvaluationData, metrics: Sequence[str], order: str, width: float) -> Curves:
     """Score systems by how much an order raises the tau of a sentence."""
-    groups = by_gain(Preordering(data.target_groups).gains(data.orders[order]), width)
+    groups = by_gain(data.preordering.gains(data.orders[order]), width)
     return grouped_curves("gain", groups, data.measure(metrics), data.seed)
 
 

@@ -192,7 +192,7 @@ def _analyses(manifest: Manifest, data: EvaluationData) -> Iterator[Chapter]:
     given: dict[str, list[str]] = {}  # positions → the systems that are given them
     for name, positions in manifest.files.positions.items():
         given.setdefault(positions, []).append(name)
-    orders = {names[0]: ", ".join(names) for names in given.values()} if data.target_groups else {}
+    orders = {names[0]: ", ".join(names) for names in given.values()} if data.preordering else {}
     for order, names in orders.items():
         curves = analyses.gain_curves(data, CURVE_METRICS, order, GAIN_WIDTH)
         yield Chapter(f"By what the order of {names} gains", curves)
@@ -219,7 +219,7 @@ def order_galleries(
 
     There is no gallery without a fitting sentence; nor, with a warning, where the links fit no reference.
     """
-    if not (data.source and data.alignments and orders):
+    if not (data.source and data.preordering and orders):
         return {}
     targets = [parse_tokens(line) for line in data.references[0]]
     for number, (alignment, target) in enumerate(zip(data.alignments, targets, strict=True), 1):
@@ -232,7 +232,7 @@ def order_galleries(
     fitting = [
         i
         for i, both in enumerate(zip(data.source, targets, strict=True))
-        if data.target_groups[i] is not None and all(1 <= len(side) <= MAX_LENGTH for side in both)
+        if data.preordering.measured[i] and all(1 <= len(side) <= MAX_LENGTH for side in both)
     ]
     chosen, total = sample(fitting, SENTENCES, data.seed)
     if not chosen:

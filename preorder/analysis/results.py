@@ -142,7 +142,7 @@ class ScoreCell(NamedTuple):
     """A system's score in a table, each part as text."""
 
     mean: str  # over the runs, with their standard deviation if there are several
-    is_best: bool  # of several, or not significantly worse than the best
+    is_best: bool  # the best of several systems, or not significantly worse
     interval: str  # the bounds of 95 % of the resamples
     arrow: str = ""  # significantly better or worse than the baseline
     p_values: str = ""  # by bootstrap and sign test

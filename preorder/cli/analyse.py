@@ -66,7 +66,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     text = "system to compare with the baseline (default: the last of --hyp)"
     options.add_files(kind, "NAME", system=text)
     text = "metric that scores each sentence; not BLEU, which is 0 below four words"
-    options.add_choice(kind, "--metric", METRICS[1:], defaults.EXAMPLE_METRIC, text)
+    options.add_choice(kind, "--metric", (m for m in METRICS if m != "bleu"), defaults.EXAMPLE_METRIC, text)
     count, text = defaults.EXAMPLE_COUNT, "how many better sentences, and how many worse"
     options.add_number(kind, "--count", options.positive, count, text)
     summary = "scores of translations of a source with swapped words; {} in --hyp stands for the percentage"

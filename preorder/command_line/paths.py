@@ -104,12 +104,11 @@ def refuse_in_model(path: str) -> None:
     if not path:
         raise UsageError("an output has an empty path: name a file")
     place = Path(storage.real(path, storage.WRITTEN))
-    for folder in (place, *place.parents):
-        if os.path.exists(folder / "model.json"):
-            from preorder.methods.model_directory import is_model  # slow to import
+    if any(os.path.exists(folder / "model.json") for folder in (place, *place.parents)):
+        from preorder.methods.model_directory import is_in_model  # slow to import
 
-            if is_model(str(folder)):
-                raise UsageError(f"{path}: a model's folder holds nothing else: name another output")
+        if is_in_model(place):
+            raise UsageError(f"{path}: a model's folder holds nothing else: name another output")
 
 
 def _is_same(one: str, other: str) -> bool:

@@ -138,7 +138,7 @@ def check_replaceable(directory: str, others: Iterable[str] = ()) -> None:
     for path in others:
         if path != files.STANDARD and storage.real(path).startswith(inside):
             raise DataError(f"holds {path}: a model needs a directory of its own", directory)
-    if is_model(os.path.dirname(os.path.realpath(directory))):
+    if is_in_model(Path(storage.real(directory)).parent):
         raise DataError("lies in a model's folder, which holds nothing else: name another", directory)
     names = storage.names(directory)
     if names and not (is_model(directory) and all(name in NAMES for name in names)):
@@ -151,6 +151,11 @@ def is_model(directory: str) -> bool:
     with contextlib.suppress(DataError):
         description = files.read_json(os.path.join(directory, DESCRIPTION))
     return isinstance(description, dict) and description.get("format") == FORMAT
+
+
+def is_in_model(place: Path) -> bool:
+    """Return whether a place is a model's directory, or lies in one, at any depth."""
+    return any(is_model(str(folder)) for folder in (place, *place.parents))
 
 
 SHIPPED = Path(__file__).parents[1] / "models"  # those that come with the package

@@ -123,23 +123,23 @@ class Preordering(Metric):
 
     def __init__(self, groups: Sequence[TargetGroups | None]) -> None:
         self._groups = groups
-        self._measured = np.array([one is not None for one in groups])
-        if not self._measured.any():
+        self.measured = np.array([one is not None for one in groups])  # [sentences]
+        if not self.measured.any():
             raise DataError(f"no order can be evaluated: none of {len(groups)} alignments can be sorted")
-        self.signature = f"sentences:{self._measured.sum()}|skipped:{(~self._measured).sum()}"
+        self.signature = f"sentences:{self.measured.sum()}|skipped:{(~self.measured).sum()}"
 
     def statistics(self, hypotheses: Sequence[Permutation]) -> np.ndarray:
         """Return ``[sentences, 5]``: a sentence's four scores, and 1; five times 0 where it is skipped."""
         rows = np.zeros((len(self._groups), 5))
         pairs = [(g, p.positions) for g, p in zip(self._groups, hypotheses, strict=True) if g is not None]
         scores = sentence_scores(order_statistics(*zip(*pairs, strict=True)))
-        rows[self._measured] = np.column_stack((scores, np.ones(len(pairs))))
+        rows[self.measured] = np.column_stack((scores, np.ones(len(pairs))))
         return rows
 
     def gains(self, orders: Sequence[Permutation]) -> np.ndarray:
         """Return by how much each order raises the tau of its sentence, -2 to 2; NaN where none is known."""
         before = self.statistics([Permutation.identity(len(order)) for order in orders])
-        return np.where(self._measured, self.statistics(orders)[:, 0] - before[:, 0], np.nan)
+        return np.where(self.measured, self.statistics(orders)[:, 0] - before[:, 0], np.nan)
 
 
 def mean_of(sums: np.ndarray, counts: np.ndarray) -> np.ndarray:

@@ -75,6 +75,7 @@ ANNOTATE = "annotate --pos tgt --classes 2"
             )
         ),
         (f"{TRAIN} --model trained/new", "trained/new: lies in a model's folder, which holds nothing else"),
+        (f"{TRAIN} --model trained/new/deep", "trained/new/deep: lies in a model's folder, which holds"),
         ("annotate --pos tgt --src src --out-dir trained", "trained: a model's folder holds nothing else"),
         *(
             (f"{command} /proc/new", "/proc/new: cannot be written: ")
