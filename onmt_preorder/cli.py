@@ -142,6 +142,9 @@ def _load_translator(arguments: argparse.Namespace, stream: Any) -> Any:
     named = [part for name, value in given.items() if value is not None for part in (f"-{name}", str(value))]
     named += ["-model", *arguments.model, "-src", arguments.src]
     opt = translation_options([*named, *arguments.onmt], prog="--onmt")
+    fixed = {"models": arguments.model, "src": arguments.src, "tgt": None, "output": "pred.txt"}
+    if any(getattr(opt, name) != value for name, value in fixed.items()):
+        raise UsageError("--onmt: models and files are those of --model, --src and --out")
     set_random_seed(opt.seed, use_gpu(opt))
     if arguments.preorder_model is not None:  # an error now, not with the first line
         on_the_fly.load(opt.preorder_model, opt.preorder_stanza_dir)

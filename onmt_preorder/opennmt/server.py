@@ -18,6 +18,7 @@ import functools
 import logging
 from typing import Any
 
+from onmt_preorder.input import on_the_fly
 from onmt_preorder.input.pipeline import SOURCE_NAME
 from onmt_preorder.opennmt.translation import LineTranslator
 from onmt_preorder.opennmt.wrapping import adapts
@@ -128,7 +129,9 @@ def _run(original: Any, self: Any, inputs: Any) -> Any:
     except (ServerModelError, PreorderError) as error:
         cause = error.__context__ if isinstance(error, ServerModelError) else error
         if isinstance(cause, DataError) and cause.file in (None, SOURCE_NAME):
-            raise BadRequest(str(cause)) from None
+            filled = [number for number, each in enumerate(inputs, 1) if each["src"].strip(" \t\r\n")]
+            where = f"sentence {filled[cause.line - 1]}: " if cause.line else ""
+            raise BadRequest(where + cause.reason) from None
         logger.error(str(error))
         raise InternalServerError(FAULT) from None
 
@@ -167,6 +170,12 @@ def _start(original: Any, self: Any, config_file: str) -> Any:
         raise DataError(" ".join(str(error).split()), config_file) from error
 
 
+@adapts("onmt.translate.translation_server:ServerModel", "parse_opt")
+def _parse_options(original: Any, self: Any, opt: dict[str, Any]) -> Any:
+    """Parse a model's options; those that are false are left out, or they would be turned on."""
+    return original(self, {name: value for name, value in opt.items() if value is not False})
+
+
 # --- our models ---
 
 
@@ -181,6 +190,8 @@ def _load(original: Any, self: Any, *args: Any, **kwargs: Any) -> None:
             raise UsageError("report_align does not work in OpenNMT-py's server: onmt_translate has it")
         if self.tokenizers_opt is not None:
             raise UsageError("tokenizer: leave it out: the model splits words as its checkpoint says")
+        if self.user_opt.get("preorder_model"):  # an error now, not with the first request
+            on_the_fly.load(self.opt.preorder_model, self.opt.preorder_stanza_dir)
         self.translator = _make_translator(self.translator, self.opt)
 
 

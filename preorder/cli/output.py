@@ -54,7 +54,7 @@ def add_pictures(parser: argparse.ArgumentParser, suffixes: Sequence[str] = PICT
         return path
 
     what = "picture, a page or a text" if TEXT in suffixes else "picture"
-    text = f"write a {what} (needs matplotlib, the extra plots); repeat it for several formats"
+    text = f"write a {what} (pictures need matplotlib, the extra plots); repeat it for several formats"
     metavar = "|".join(f"F{suffix}" for suffix in suffixes)
     parser.add_argument("--out", metavar=metavar, type=picture, action="append", default=[], help=text)
 

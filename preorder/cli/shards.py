@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import re
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
@@ -27,6 +28,8 @@ from preorder.shards.on_ray import GPU_SHARE, RayOptions, load_ray, on_ray
 
 INPUTS = ("annot", "src", "pos", "trees")
 """Options that name files with a line, or a tree, a sentence; the first that is given has the words."""
+
+_ENDING = re.compile(r"(\.[a-z]\w*)*$")  # of a file's name, as .pos.gz
 
 LOCAL, RAY = "local", "ray"
 
@@ -129,7 +132,8 @@ def do(
     inputs = {f"--{name}": getattr(source, name) for name in INPUTS}
     inputs |= {"--lang": arguments.lang, "--tagset": arguments.tagset}
     for name, pattern in patterns.items():
-        inputs[f"--{name}"] = os.path.dirname(storage.absolute(pattern))
+        kind = f"/*{_ENDING.search(pattern)[0]}" if name in ("pos", "trees") else ""  # a folder may hold several
+        inputs[f"--{name}"] = os.path.dirname(storage.absolute(pattern)) + kind
     settings = {"version of onmt-preorder": __version__} | inputs | settings | _stanza_settings(stanza)
     check_manifest(arguments.out_dir, settings, [shard.output for shard in shards])
     number, of = arguments.shard or (1, 1)

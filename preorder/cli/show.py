@@ -73,7 +73,7 @@ def run(arguments: argparse.Namespace) -> None:
     given = options.taken(Source, arguments)
     gallery = _gallery(arguments, given, choice)
     count = len(gallery.sentences)
-    if arguments.out and count > MOST_DRAWN:
+    if count > MOST_DRAWN and not all(path.endswith(TEXT) for path in arguments.out):
         raise UsageError(f"{count} sentences: a picture holds at most {MOST_DRAWN}; choose some (--sample)")
     for path in arguments.out:
         from preorder.analysis.sentence_picture import write_gallery

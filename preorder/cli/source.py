@@ -31,7 +31,7 @@ from preorder.data.formats import (
 from preorder.data.sentence import Alignment, Sentence
 from preorder.errors import DataError, UsageError, shown
 from preorder.io import files, storage
-from preorder.learning.options import MAX_CLASSES, check_number
+from preorder.learning.options import MAX_CLASSES, check_number, flag
 from preorder.progress import LOGGER
 from preorder.syntax.read import TAGSETS, TreeFile, add_trees
 
@@ -189,6 +189,9 @@ def stanza_options(
         if trees is not None and not (tags or tagged):
             raise UsageError("the model's trees are made from given POS tags (--pos), and none are given")
     if trees is None and not tags:
+        for name in ("spacy_model", "stanza_dir", "stanza_device"):
+            if getattr(source, name) != getattr(Source, name):
+                raise UsageError(f"{flag(name)} has no effect: the files hold all tags and trees that are used")
         return None
     spacy = resolved(source.spacy_model) if source.spacy_model else trained and trained.spacy
     language = source.lang or language or (spacy and os.path.basename(spacy).partition("_")[0])

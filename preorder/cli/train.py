@@ -99,6 +99,8 @@ def run(arguments: argparse.Namespace) -> None:
     """Train a model and write its directory."""
     if (arguments.cross_fit is None) != (arguments.cross_fit_out is None):
         raise UsageError("--cross-fit and --cross-fit-out go together")
+    if arguments.cross_fit_out == files.STANDARD:  # a reader that stops would end the training
+        raise UsageError("--cross-fit-out: name a file")
     if arguments.keep_folds and arguments.cross_fit is None:
         raise UsageError("--keep-folds needs --cross-fit")
     check_replaceable(arguments.model, given_paths(arguments.parser, arguments))

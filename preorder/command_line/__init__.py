@@ -55,7 +55,7 @@ class Parser(argparse.ArgumentParser):
             message += "".join(f"; did you mean {name}?" for name in close)
         _, unknown, words = message.partition("unrecognized arguments: ")
         if unknown and all(os.path.exists(word) for word in words.split(" ")):
-            message += "; a pattern that stands for several files is to be in quotes: 'in/*.gz'"
+            message += "; a file needs its option (--src), a pattern is to be in quotes: 'in/*.gz'"
         self.exit(2, f"{self.prog}: {visible(message)} (see {self.prog} --help)\n")
 
 
@@ -67,20 +67,25 @@ def execute(parser: argparse.ArgumentParser, argv: Sequence[str] | None = None) 
         require("argcomplete", "completion").autocomplete(parser)
     arguments = parser.parse_args(argv)
     command = getattr(arguments, "parser", parser)
+    outputs = given_paths(command, arguments, outputs=True)
+    lost = kept = [path for path in outputs if path != STANDARD and not is_special(path)]
     with show_messages(arguments):
         try:
             check_paths(command, arguments)
             with interruptible():
                 arguments.run(arguments)
+                lost = []
                 sys.stdout.flush()
-            for path in given_paths(command, arguments, outputs=True):
-                if path != STANDARD and not is_special(path):
-                    LOGGER.info(f"saved in {path}")
+            for path in kept:
+                LOGGER.info(f"saved in {path}")
             unit = 2**20 if sys.platform == "darwin" else 2**10
             peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / unit
             LOGGER.debug(f"done, with at most {peak:,.0f} MiB of memory")
         except BrokenPipeError:  # the reader of our output has had enough
             _discard_output()
+            if lost:
+                LOGGER.error(f"standard output was closed too early: {' and '.join(lost)} may be missing")
+                return 2
         except Exception as error:
             reason = reason_of(error)
             if reason is None:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from preorder.errors import DataError, UsageError
 from preorder.io import storage
-from preorder.io.atomic import check_writable, is_special
+from preorder.io.atomic import check_writable, descriptor, is_special
 from preorder.io.files import STANDARD
 from preorder.io.storage import is_url
 
@@ -30,6 +30,8 @@ def check_paths(parser: argparse.ArgumentParser, arguments: argparse.Namespace) 
 
 def check_outputs(inputs: Sequence[str], outputs: Sequence[str]) -> None:
     """Check that each output can be written, and is no input and no other output."""
+    if sum(path == STANDARD or descriptor(path) == 1 for path in outputs) > 1:
+        raise UsageError("only one output can go to standard output")
     for number, output in enumerate(outputs):
         _check_output(output)
         for other in (*inputs, *outputs[:number]):

@@ -262,5 +262,5 @@ def test_targets_with_scores_are_refused():
 def test_requests_that_are_refused(trained):
     for name, message in REFUSED.items():
         answer = post(HARD[name])
-        assert (answer.status_code, answer.json["error"]) == (400, f"<source>:1: {message}")
+        assert (answer.status_code, answer.json["error"]) == (400, f"sentence 1: {message}")
     assert post("plain\ttokens").status_code == 200  # a tab in a request is a space

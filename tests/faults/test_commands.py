@@ -86,6 +86,13 @@ ANNOTATE = "annotate --pos tgt --classes 2"
         (f"{ANNOTATE} --src src --out out --pos-out out.classes", "out.classes would be overwritten"),
         ("swap --src src --pos corpus/src.gz --out-dir swapped", "swapped/src.0 would be overwritten"),
         ("swap --src src --pos stanza --out-dir swapped", "--pos stanza: swap reads tags from a file"),
+        ("annotate --pos tgt --src src --pos-out /dev/stdout", "only one output can go to standard output"),
+        (f"{TRAIN} --model model --cross-fit 2 --cross-fit-out -", "--cross-fit-out: name a file"),
+        *(
+            (f"{command} {option}", f"{option.split()[0]} has no effect: the files hold all tags and trees")
+            for command in (f"{TRAIN} --model model", "annotate --pos tgt --src src --out out")
+            for option in ("--stanza-dir corpus", "--spacy-model none", "--stanza-device gpu")
+        ),
     ],
 )
 def test_nothing_is_lost(folder, capsys, command, message):
@@ -140,6 +147,17 @@ def test_a_reader_that_has_had_enough_is_no_error(folder, command):
     os.close(reading)
     assert run(command, writing) == (0, "", "")
     os.close(writing)
+
+
+def test_a_reader_that_ends_before_the_other_output_is_written(folder):
+    (folder / "src").write_text("a b c\n" * 50_000)
+    (folder / "tags").write_text("A B C\n" * 50_000)
+    reading, writing = os.pipe()
+    os.close(reading)
+    message = "standard output was closed too early: out may be missing\n"
+    assert run("annotate -q --src src --pos tags --pos-out out", writing) == (2, "", message)
+    os.close(writing)
+    assert not (folder / "out").exists()
 
 
 @pytest.mark.parametrize("locale", [{"LC_ALL": "C", "PYTHONUTF8": "0"}, {"PYTHONIOENCODING": "ascii"}])

@@ -90,7 +90,8 @@ def test_other_routes_answer_in_json_too(client, monkeypatch, tmp_path):
 @pytest.mark.parametrize(
     ("error", "status", "shown"),
     [
-        (DataError("not a token", "<source>", 1), 400, "<source>:1: not a token"),
+        (DataError("not a token", "<source>", 1), 400, "sentence 2: not a token"),
+        (DataError("not a token", "<source>", 2), 400, "sentence 4: not a token"),
         (DataError("cannot be read", "/secret/model"), 500, server.FAULT),
         (RuntimeError("at 0x7f"), 500, server.FAULT),
         (UsageError("/secret"), 500, server.FAULT),
@@ -106,7 +107,7 @@ def test_what_goes_wrong_in_a_model_shows_no_internals(error, status, shown):
     server = TranslationServer()
     server.models[0] = SimpleNamespace(run=fail)
     with pytest.raises(HTTPException) as raised:
-        server.run([{"src": "a"}])
+        server.run([{"src": src} for src in (" \t", "a", "", "b")])  # no model gets the empty ones
     assert (raised.value.code, raised.value.description) == (status, shown)
 
 
@@ -154,6 +155,12 @@ def test_a_bad_configuration_of_the_server(tmp_path, settings, message):
         TranslationServer().start(str(tmp_path / "server.json"))
 
 
+def test_an_option_that_is_false_is_off():
+    opt = {"models": ["m"], "ban_unk_token": False, "replace_unk": True, "beam_size": 3}
+    parsed = ServerModel.parse_opt(SimpleNamespace(model_root=""), opt)
+    assert (parsed.ban_unk_token, parsed.replace_unk, parsed.beam_size) == (False, True, 3)
+
+
 def model(**attributes):
     """Return a server's model that has not been loaded."""
     opt = SimpleNamespace(encoder_type="preorder_transformer", report_align=False)
@@ -189,17 +196,22 @@ def test_white_space_around_a_source(source, segment):
 
 
 @pytest.mark.parametrize(
-    ("report_align", "tokenizer", "message"),
+    ("report_align", "tokenizer", "preorderer", "error", "message"),
     [
-        (True, None, "report_align does not work in OpenNMT-py's server"),
-        (False, {}, "tokenizer: leave it out"),
+        (True, None, "", UsageError, "report_align does not work in OpenNMT-py's server"),
+        (False, {}, "", UsageError, "tokenizer: leave it out"),
+        (False, None, "nowhere", DataError, "nowhere/model.json: cannot be read"),
     ],
 )
-def test_what_the_server_cannot_do_is_refused(monkeypatch, report_align, tokenizer, message):
+def test_what_the_server_cannot_do_is_refused(
+    monkeypatch, report_align, tokenizer, preorderer, error, message
+):
     monkeypatch.setattr(translation_server, "build_translator", lambda *args, **kwargs: None)
     nothing = SimpleNamespace(clear=lambda: None, set=lambda: None, info=lambda message: None)
     loading = model(loading_lock=nothing, logger=nothing, model_id=1, ct2_model=None)
     loading.opt.report_align, loading.tokenizers_opt = report_align, tokenizer
     loading.reset_unload_timer = lambda: None
-    with pytest.raises(UsageError, match=message):
+    loading.user_opt = {"preorder_model": preorderer}
+    loading.opt.preorder_model, loading.opt.preorder_stanza_dir = preorderer, ""
+    with pytest.raises(error, match=message):
         ServerModel.load(loading)

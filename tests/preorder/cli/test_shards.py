@@ -108,6 +108,14 @@ def test_a_changed_model_or_option(folder, model, apply, capsys):
     assert content(folder / "out") == before
 
 
+def test_two_kinds_of_tags_in_a_folder(folder, apply, capsys):
+    for path in (folder / "tags").iterdir():
+        shutil.copy(path, path.with_name(path.name.replace(".pos", ".upos")))
+    assert apply("--pos", "tags/*.pos*") == apply("--pos", "tags/[a-z].pos*") == 0
+    assert apply("--pos", "tags/*.upos") == 2
+    assert "out was made with another --pos ('" in capsys.readouterr().err
+
+
 def test_a_model_that_is_replaced_while_it_is_loaded(folder, model, apply, monkeypatch, capsys):
     """Outputs would be those of one model, and the folder would name the other."""
     shutil.copytree(model, "model")
