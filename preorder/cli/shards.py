@@ -29,7 +29,7 @@ from preorder.shards.on_ray import GPU_SHARE, RayOptions, load_ray, on_ray
 INPUTS = ("annot", "src", "pos", "trees")
 """Options that name files with a line, or a tree, a sentence; the first that is given has the words."""
 
-_ENDING = re.compile(r"(\.[a-z]\w*)*$")  # of a file's name, as .pos.gz
+_ENDING = re.compile(r"(\.[a-z]\w*)*$")  # of a name, as .pos.gz: a folder may hold tags of two kinds
 
 LOCAL, RAY = "local", "ray"
 
@@ -132,7 +132,7 @@ def do(
     inputs = {f"--{name}": getattr(source, name) for name in INPUTS}
     inputs |= {"--lang": arguments.lang, "--tagset": arguments.tagset}
     for name, pattern in patterns.items():
-        kind = f"/*{_ENDING.search(pattern)[0]}" if name in ("pos", "trees") else ""  # a folder may hold several
+        kind = f"/*{_ENDING.search(pattern)[0]}" if name in ("pos", "trees") else ""
         inputs[f"--{name}"] = os.path.dirname(storage.absolute(pattern)) + kind
     settings = {"version of onmt-preorder": __version__} | inputs | settings | _stanza_settings(stanza)
     check_manifest(arguments.out_dir, settings, [shard.output for shard in shards])

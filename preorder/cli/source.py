@@ -191,7 +191,7 @@ def stanza_options(
     if trees is None and not tags:
         for name in ("spacy_model", "stanza_dir", "stanza_device"):
             if getattr(source, name) != getattr(Source, name):
-                raise UsageError(f"{flag(name)} has no effect: the files hold all tags and trees that are used")
+                raise UsageError(f"{flag(name)} has no effect: files hold all tags and trees that are used")
         return None
     spacy = resolved(source.spacy_model) if source.spacy_model else trained and trained.spacy
     language = source.lang or language or (spacy and os.path.basename(spacy).partition("_")[0])

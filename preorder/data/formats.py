@@ -53,8 +53,8 @@ def text_lines(path: str, lines: Iterator[str]) -> Iterator[str]:
     """Yield the lines of a text, where a tab is a space; if the first filled line has one, it is a table."""
     for number, line in enumerate(lines, 1):
         if "\t" in line.strip():
-            reason = "a tab in the line: words<TAB>tags are for --annot of train, apply and show, or fields=2 of "
-            reason += "preorder.LineModel; of other tables give one column"
+            reason = "a tab in the line: words<TAB>tags are for --annot of train, apply and show, or "
+            reason += "fields=2 of preorder.LineModel; of other tables give one column"
             raise DataError(reason, display_name(path), number)
         yield line
         if line.strip():

@@ -89,7 +89,7 @@ ANNOTATE = "annotate --pos tgt --classes 2"
         ("annotate --pos tgt --src src --pos-out /dev/stdout", "only one output can go to standard output"),
         (f"{TRAIN} --model model --cross-fit 2 --cross-fit-out -", "--cross-fit-out: name a file"),
         *(
-            (f"{command} {option}", f"{option.split()[0]} has no effect: the files hold all tags and trees")
+            (f"{command} {option}", f"{option.split()[0]} has no effect: files hold all tags and trees")
             for command in (f"{TRAIN} --model model", "annotate --pos tgt --src src --out out")
             for option in ("--stanza-dir corpus", "--spacy-model none", "--stanza-device gpu")
         ),
