@@ -99,9 +99,8 @@ def in_processes(work: Callable[[T], Result], items: Iterable[T], workers: int) 
         yield from in_order(functools.partial(pool.submit, work), items, MAX_AHEAD * workers)
         pool.shutdown()  # once the workers have logged all
     except BrokenProcessPool:
-        raise UsageError(
-            "a worker process died, for lack of memory perhaps: fewer processes need less"
-        ) from None
+        reason = "a worker process died, for lack of memory perhaps: fewer processes need less"
+        raise UsageError(reason) from None
     finally:
         end.close()
         pool.shutdown(cancel_futures=True)
@@ -212,15 +211,13 @@ def _launch(lifeline: str, *command: str) -> None:
     signal.pthread_sigmask(signal.SIG_BLOCK, _SIGNALS)  # until there is something to pass them on to
     defaults = (signal.SIGPIPE, signal.SIGXFSZ)  # which Python ignores
     try:
-        program = os.posix_spawnp(
-            command[0], command, os.environ, setpgroup=0, setsigmask=(), setsigdef=defaults
-        )
+        pid = os.posix_spawnp(command[0], command, os.environ, setpgroup=0, setsigmask=(), setsigdef=defaults)
     except OSError as error:
         sys.exit(f"{command[0]}: {error.strerror}")
-    kill = functools.partial(_kill_group, program)
+    kill = functools.partial(_kill_group, pid)
 
     def end(number: int, _frame: object) -> None:
-        os.kill(program, number)
+        os.kill(pid, number)
         signal.alarm(GRACE)
 
     signal.signal(signal.SIGALRM, lambda *_: kill())
@@ -228,9 +225,9 @@ def _launch(lifeline: str, *command: str) -> None:
         signal.signal(number, end)
     signal.pthread_sigmask(signal.SIG_UNBLOCK, _SIGNALS)
     watch(int(lifeline), kill)
-    os.waitid(os.P_PID, program, os.WEXITED | os.WNOWAIT)
+    os.waitid(os.P_PID, pid, os.WEXITED | os.WNOWAIT)
     kill()  # what it has left behind
-    status = os.waitstatus_to_exitcode(os.waitpid(program, 0)[1])
+    status = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
     if status < 0:
         with contextlib.suppress(OSError, ValueError):  # SIGKILL needs no handler
             signal.signal(-status, signal.SIG_DFL)

@@ -20,6 +20,7 @@ from preorder.btg.scores import FIRST, FORBIDDEN, SECOND, WHOLE
 from preorder.errors import require
 
 torch = require("torch", "neural")
+Tensor = torch.Tensor
 
 LEAST = -80.0  # of a node's share of its span, its log; exp takes ten times as long for what no float32 holds
 
@@ -27,7 +28,7 @@ PREFERENCE = 1e-3  # of a part's probability, beside that of a pair: it decides 
 PARTNER_WEIGHT = 0.3  # of an ensemble partner's order; the probabilities count the rest
 
 
-def log_partition(parts: torch.Tensor, groups: torch.Tensor | None = None) -> torch.Tensor:
+def log_partition(parts: Tensor, groups: Tensor | None = None) -> Tensor:
     """Return the log of the sum over trees of exp(score), ``[batch]``; differentiable once.
 
     The parts are ``[batch, PARTS, LABELS, n + 1, n + 1]``, n at least 2. With groups, int ``[batch, n]``, -1
@@ -36,13 +37,13 @@ def log_partition(parts: torch.Tensor, groups: torch.Tensor | None = None) -> to
     return _LogPartition.apply(parts, groups)
 
 
-def marginals(parts: torch.Tensor) -> torch.Tensor:
+def marginals(parts: Tensor) -> Tensor:
     """Return the probability of each part, as ``parts``: the gradient of :func:`log_partition`."""
     last = parts.movedim(0, -1).contiguous()
     return _outside(last, _inside(last, None), None, parts.new_ones(len(parts))).movedim(-1, 0)
 
 
-def inversions(probabilities: torch.Tensor) -> torch.Tensor:
+def inversions(probabilities: Tensor) -> Tensor:
     """Return by the marginals how probably a tree inverts tokens i < j: ``[batch, i, j]``, 0 elsewhere."""
     inverted = probabilities[:, :, INVERTED]
     # An inverted node inverts a rectangle of pairs, which sums along i and j find from its corners.
@@ -51,7 +52,7 @@ def inversions(probabilities: torch.Tensor) -> torch.Tensor:
     return corners.cumsum(1).cumsum(2)[:, :-1, :-1].triu(1)
 
 
-def expected_agreement(parts: torch.Tensor, partner: np.ndarray | None = None) -> np.ndarray:
+def expected_agreement(parts: Tensor, partner: np.ndarray | None = None) -> np.ndarray:
     """Return parts, float32 as ``parts``, by which a tree scores the expected agreement of its order.
 
     That is the expected number of pairs in the right order, less half their number; ``PREFERENCE`` times the
@@ -71,7 +72,7 @@ def expected_agreement(parts: torch.Tensor, partner: np.ndarray | None = None) -
 
 class _LogPartition(torch.autograd.Function):
     @staticmethod
-    def forward(ctx: Any, parts: torch.Tensor, groups: torch.Tensor | None) -> torch.Tensor:
+    def forward(ctx: Any, parts: Tensor, groups: Tensor | None) -> Tensor:
         last = parts.movedim(0, -1).contiguous()
         ctx.bounds = None if groups is None else _bounds(groups)
         charts = _inside(last, ctx.bounds)
@@ -79,7 +80,7 @@ class _LogPartition(torch.autograd.Function):
         return charts[0][0, -1].clone()
 
     @staticmethod
-    def backward(ctx: Any, gradient: torch.Tensor) -> tuple[torch.Tensor, None]:
+    def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor, None]:
         parts, *charts = ctx.saved_tensors
         return _outside(parts, charts, ctx.bounds, gradient).movedim(-1, 0), None
 
@@ -87,7 +88,7 @@ class _LogPartition(torch.autograd.Function):
 # In what follows all tensors have the batch last, and contiguous, which takes half of the time.
 
 
-def _inside(parts: torch.Tensor, bounds: tuple[torch.Tensor, ...] | None) -> tuple[torch.Tensor, ...]:
+def _inside(parts: Tensor, bounds: tuple[Tensor, ...] | None) -> tuple[Tensor, ...]:
     """Return each span's sum over its trees, ``[b, e, batch]``, and two charts for :func:`_nodes`."""
     _, _, size, _, batch = parts.shape
     inside = parts.new_zeros((size, size, batch))
@@ -103,11 +104,8 @@ def _inside(parts: torch.Tensor, bounds: tuple[torch.Tensor, ...] | None) -> tup
 
 
 def _outside(
-    parts: torch.Tensor,
-    charts: Sequence[torch.Tensor],
-    bounds: tuple[torch.Tensor, ...] | None,
-    gradient: torch.Tensor,
-) -> torch.Tensor:
+    parts: Tensor, charts: Sequence[Tensor], bounds: tuple[Tensor, ...] | None, gradient: Tensor
+) -> Tensor:
     inside, firsts, seconds = charts
     n = parts.shape[2] - 1
     result = torch.zeros_like(parts)
@@ -126,12 +124,8 @@ def _outside(
 
 
 def _nodes(
-    parts: torch.Tensor,
-    firsts: torch.Tensor,
-    seconds: torch.Tensor,
-    bounds: tuple[torch.Tensor, ...] | None,
-    width: int,
-) -> torch.Tensor:
+    parts: Tensor, firsts: Tensor, seconds: Tensor, bounds: tuple[Tensor, ...] | None, width: int
+) -> Tensor:
     """Return what the trees below each node of a width sum to: ``[label, b, m - b - 1, batch]``.
 
     ``firsts``, ``[label, b, m, batch]``, and ``seconds``, ``[label, e, m, batch]``, are those of a child.
@@ -147,33 +141,29 @@ def _nodes(
     return nodes
 
 
-def _exp_of_difference(nodes: torch.Tensor, spans: torch.Tensor) -> torch.Tensor:
+def _exp_of_difference(nodes: Tensor, spans: Tensor) -> Tensor:
     return nodes.sub_(spans[:, None]).clamp_(min=LEAST).exp_()
 
 
-def _spans(chart: torch.Tensor, width: int) -> torch.Tensor:
+def _spans(chart: Tensor, width: int) -> Tensor:
     """View ``chart[…, b, b + width, :]`` for each b, or of a negative width for each e: ``[…, b, batch]``."""
     return chart.diagonal(width, -3, -2).movedim(-1, -2)
 
 
-def _first_children(chart: torch.Tensor, width: int) -> torch.Tensor:
+def _first_children(chart: Tensor, width: int) -> Tensor:
     """View ``chart[…, b, b + 1 … b + width - 1, :]`` for each b: ``[…, b, m - b - 1, batch]``."""
-    return _bands(chart, width, first=1)
-
-
-def _second_children(chart: torch.Tensor, width: int) -> torch.Tensor:
-    """View ``chart[…, e, e - width + 1 … e - 1, :]`` for each e = b + width, in the same shape."""
-    return _bands(chart, width, first=width * chart.shape[-2] + 1)
-
-
-def _bands(chart: torch.Tensor, width: int, first: int) -> torch.Tensor:
-    *labels, size, _, batch = chart.shape
+    *labels, _, size, batch = chart.shape
     shape = (*labels, size - width, width - 1, batch)
     strides = (*chart.stride()[: len(labels)], (size + 1) * batch, batch, 1)
-    return chart.as_strided(shape, strides, chart.storage_offset() + first * batch)
+    return chart.as_strided(shape, strides, chart.storage_offset() + batch)
 
 
-def _bounds(groups: torch.Tensor) -> tuple[torch.Tensor, ...]:
+def _second_children(chart: Tensor, width: int) -> Tensor:
+    """View ``chart[…, e, e - width + 1 … e - 1, :]`` for each e = b + width, in the same shape."""
+    return _first_children(chart[..., width:, :, :], width)
+
+
+def _bounds(groups: Tensor) -> tuple[Tensor, ...]:
     """Return least (n + 1: none) and greatest (-1) group in each span, ``[b, e, batch]``, and by end."""
     batch, n = groups.shape
     groups = groups.T.int()

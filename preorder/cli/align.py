@@ -41,26 +41,21 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     text = f"how the links of both directions are joined (default: {DEFAULT_SYMMETRIZATION})"
     parser.add_argument("--symmetrize", choices=tuple(SYMMETRIZATIONS), help=text)
     add_number = partial(options.add_number, parser)
-    text = (
-        "instead of --symmetrize: run N samplers a direction; a link's confidence is the share of all "
-        f"2N that found it (default with --hand-align: {DEFAULT_SAMPLERS})"
-    )
+    text = "instead of --symmetrize: run N samplers a direction; a link's confidence is the share of all "
+    text += f"2N that found it (default with --hand-align: {DEFAULT_SAMPLERS})"
     add_number("--samplers", options.samplers, None, text)
     text = "with --samplers or --hand-align: the smallest confidence of a link"
     text += f" (default: {DEFAULT_MIN_CONFIDENCE})"
     add_number("--min-confidence", options.confidence, None, text, "P")
-    group = parser.add_argument_group(
-        "hand-aligned sentences",
-        "some hundred sentences of the same domain teach how probable each link is: more and better links",
-    )
+    text = "some hundred sentences of the same domain teach how probable each link is: more and better links"
+    group = parser.add_argument_group("hand-aligned sentences", text)
     options.add_files(
         group,
         hand_src="their source, tokenised as --src",
         hand_tgt="their target, tokenised as --tgt",
         hand_align="their links; see preorder map for other tokens",
     )
-    text = "eflomal's model: 1: IBM 1, 2: HMM, 3: HMM with fertilities"
-    text += " (default: %(default)s)"
+    text = "eflomal's model: 1: IBM 1, 2: HMM, 3: HMM with fertilities (default: %(default)s)"
     parser.add_argument("--eflomal-model", type=int, choices=MODELS, default=Settings.model, help=text)
     add_number("--threads", options.workers, Settings.threads, "number of runs of eflomal side by side")
     text = "lines to align at a time; statistics of the first N lines become eflomal's priors for the others"

@@ -29,12 +29,9 @@ The gold alignment may have possible links (1?2 or 1p2) beside the sure ones (1-
 """
 
 READINGS: dict[str, Callable[[Alignment, Alignment], tuple[Alignment, Alignment]]] = {
-    "the gold links count from 1 (--gold-first-index 1)": lambda links, gold: (links, gold.from_one()),
-    "the others do (preorder map --first-index 1)": lambda links, gold: (links.from_one(), gold),
-    "one of the files is target-source (preorder map --reverse)": lambda links, gold: (
-        links,
-        gold.reversed(),
-    ),
+    "the gold links count from 1 (--gold-first-index 1)": lambda ours, gold: (ours, gold.from_one()),
+    "the others do (preorder map --first-index 1)": lambda ours, gold: (ours.from_one(), gold),
+    "one of the files is target-source (preorder map --reverse)": lambda ours, gold: (ours, gold.reversed()),
 }
 """How links may be meant."""
 CLEARLY = 0.1  # by how much the alignment error rate falls if links were not meant as they are read

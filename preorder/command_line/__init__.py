@@ -201,7 +201,7 @@ def print_table(
         def on_broken_pipe(self) -> None:  # rich would end the process with status 1
             raise BrokenPipeError
 
-    table = Table(title=title and Text(visible(title)), title_justify="left", show_lines=lines)
+    table = Table(show_lines=lines)
     for index, column in enumerate(columns):
         justify = "right" if index else "left"
         table.add_column(Text(visible(column)), justify=justify, overflow="fold", no_wrap=index == 0)
@@ -211,4 +211,6 @@ def print_table(
     output = Output(width=None if sys.stdout.isatty() else _FILE_WIDTH)
     unbounded = output.options.update(max_width=_MAX_WIDTH)
     output.width = max(output.width, output.measure(table, options=unbounded).minimum)  # no name is cut
+    if title:  # above the table, as wide as it is
+        output.print(Text(visible(title), style="table.title"), soft_wrap=True)
     output.print(table)

@@ -64,23 +64,17 @@ def add_options(parser: argparse.ArgumentParser, methods: Mapping[str, type[Any]
         owners = tuple(option.defaults)
         if owners not in groups:
             groups[owners] = parser.add_argument_group(f"options of --method {', '.join(owners)}")
-        choices = get_args(option.kind)
-        how = (
-            {"choices": choices}
-            if choices
-            else {"metavar": "N", "type": partial(parse_number, *option.bounds)}
-        )
+        choices, parse = get_args(option.kind), partial(parse_number, *option.bounds)
+        how = {"choices": choices} if choices else {"metavar": "N", "type": parse}
         groups[owners].add_argument(flag(name), help=option.explained, **how)
 
 
-def given_options(
-    method: str, methods: Mapping[str, type[Any]], arguments: Mapping[str, Any]
-) -> dict[str, Any]:
+def given_options(method: str, methods: Mapping[str, type[Any]], given: Mapping[str, Any]) -> dict[str, Any]:
     """Return a method's options that a command line gives, which must not give those of other methods."""
     for name, option in _all(methods).items():
-        if method not in option.defaults and arguments[name] is not None:
+        if method not in option.defaults and given[name] is not None:
             raise UsageError(f"{flag(name)} is no option of --method {method}")
-    values = {field.name: arguments[field.name] for field in fields(methods[method])}
+    values = {field.name: given[field.name] for field in fields(methods[method])}
     return {name: value for name, value in values.items() if value is not None}
 
 

@@ -216,9 +216,7 @@ def _best(
     return Best(best, [name for name, p_value in p_values.items() if p_value >= SIGNIFICANCE_LEVEL])
 
 
-def resampled_totals(
-    statistics: Sequence[np.ndarray], seed: int, resamples: int = RESAMPLES
-) -> list[np.ndarray]:
+def resampled_totals(statistics: Sequence[np.ndarray], seed: int, resamples: int) -> list[np.ndarray]:
     """Sum up corpora drawn with replacement (Koehn 2004), the same sentences for all systems and metrics.
 
     Of each ``[runs, sentences, numbers]`` → ``[resamples, runs, numbers]``. The same seed draws the same

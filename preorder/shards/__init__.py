@@ -54,7 +54,8 @@ class Report(NamedTuple):
     failure: DataError | None
 
 
-Engine = Callable[[Work, Iterable[Shard], Tick], Iterator[tuple[Shard, Report]]]
+Reports = Iterator[tuple[Shard, Report]]  # each as soon as its shard is done
+Engine = Callable[[Work, Iterable[Shard], Tick], Reports]
 """Runs shards, and yields each with its report as they are done."""
 
 
@@ -70,11 +71,9 @@ def find_shards(patterns: Mapping[str, str], folder: str) -> list[Shard]:
     }
     (source, first), *others = parts.items()
     pattern = "".join(first)
-    for option, split in others:
+    for name, split in others:
         if len(split) != len(first):
-            raise UsageError(
-                f"--{option} {patterns[option]} has not as many wildcards as --{source} {pattern}"
-            )
+            raise UsageError(f"--{name} {patterns[name]} has not as many wildcards as --{source} {pattern}")
     fitting, names = storage.find(pattern)
     if not names:
         raise DataError("there is no such file", pattern)
@@ -128,10 +127,8 @@ def check_manifest(folder: str, settings: dict[str, Any], outputs: list[str]) ->
         raise DataError("says not what the files beside it were made with", path)
     changed = [name for name in {**settings, **found} if settings.get(name) != found.get(name)]
     if changed:
-        was, is_now = (shown(each.get(changed[0])) for each in (found, settings))
-        raise UsageError(
-            f"{folder} was made with another {', '.join(changed)} ({was}, now {is_now}): {_REMEDY}"
-        )
+        was, now = (shown(each.get(changed[0])) for each in (found, settings))
+        raise UsageError(f"{folder} was made with another {', '.join(changed)} ({was}, now {now}): {_REMEDY}")
 
 
 class ShardsError(PreorderError):
@@ -163,9 +160,7 @@ def run_shards(shards: Sequence[Shard], work: Work, engine: Engine, is_done: Cal
         raise ShardsError(f"{len(failures):,} of {len(shards):,} shards failed; the others are there")
 
 
-def in_threads(
-    workers: int, work: Work, shards: Iterable[Shard], tick: Tick
-) -> Iterator[tuple[Shard, Report]]:
+def in_threads(workers: int, work: Work, shards: Iterable[Shard], tick: Tick) -> Reports:
     """Run so many shards at once in this process; an engine, once ``workers`` are bound by ``partial``."""
     stopped = threading.Event()
 
@@ -185,9 +180,7 @@ class _Stopped(Exception):
     pass
 
 
-def in_worker_processes(
-    workers: int, work: Work, shards: Iterable[Shard], tick: Tick
-) -> Iterator[tuple[Shard, Report]]:
+def in_worker_processes(workers: int, work: Work, shards: Iterable[Shard], tick: Tick) -> Reports:
     """Run each shard in one of so many processes, or in this one if there are none."""
     if workers:
         yield from in_processes(partial(done_alone, work), shards, workers)

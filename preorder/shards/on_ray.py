@@ -28,7 +28,7 @@ from typing import Any
 
 from preorder.errors import DataError, PreorderError, UsageError, require
 from preorder.progress import LOGGER
-from preorder.shards import Report, Shard, Tick, Work, done_alone
+from preorder.shards import Report, Reports, Shard, Tick, Work, done_alone
 
 GPU_SHARE = 0.25
 """Share of a GPU that a task takes where it needs one: Stanza's models and a batch need some 4 GB."""
@@ -63,9 +63,7 @@ class RayOptions:
         return {"CPU": self.cpus} | ({"GPU": self.gpus} if self.gpus else {})
 
 
-def on_ray(
-    options: RayOptions, facts: Facts, work: Work, shards: Iterable[Shard], _: Tick
-) -> Iterator[tuple[Shard, Report]]:
+def on_ray(options: RayOptions, facts: Facts, work: Work, shards: Iterable[Shard], _: Tick) -> Reports:
     """Run shards on a cluster, as many at once as it has room for, and yield them as they are done.
 
     With its options and the facts it is an engine of :mod:`preorder.shards`. The work can be pickled.
@@ -95,7 +93,7 @@ class _Run:
         self._next_look = self._last_worker = time.monotonic()
         self._logged: set[str | None] = set()
 
-    def results(self) -> Iterator[tuple[Shard, Report]]:
+    def results(self) -> Reports:
         """Yield the shards as they are done, or given up."""
         while self._waiting or self._given:
             self._look_for_room()
@@ -138,7 +136,7 @@ class _Run:
         if now - self._last_worker > self._options.patience:
             raise UsageError(f"no worker on Ray for {self._options.patience:g} seconds: {state}")
 
-    def _take(self, answers: Any) -> Iterator[tuple[Shard, Report]]:
+    def _take(self, answers: Any) -> Reports:
         """Take what a task has answered, and yield its shard if it is done; that of a dead worker waits."""
         job, errors = self._given[answers], self._ray.exceptions
         try:

@@ -38,9 +38,8 @@ class Differences(NamedTuple):
 
 def allocate_differences(lengths: np.ndarray, layers: int, minibatch: int) -> Differences:
     """Return arrays for the differences of sentences of these lengths, of one minibatch at a time."""
-    bounds = (
-        2 * np.maximum(lengths - 1, 0) * (layers * len(features.TEMPLATE_TABLE) + features.SHAPES_PER_NODE)
-    )
+    of_node = layers * len(features.TEMPLATE_TABLE) + features.SHAPES_PER_NODE
+    bounds = 2 * np.maximum(lengths - 1, 0) * of_node
     before = np.cumsum(bounds) - bounds
     first = np.arange(0, lengths.size, minibatch)
     size = np.add.reduceat(bounds, first).max()

@@ -9,7 +9,7 @@ import numpy as np
 
 from preorder.btg.grammar import LABELS
 from preorder.errors import DataError, NotFiniteError
-from preorder.learning.checkpoint import checked
+from preorder.learning.checkpoint import Arrays, checked
 from preorder.methods.perceptron.features import SHAPES, TABLE_NAMES, WIDTHS
 from preorder.methods.perceptron.table import MAX_SPREAD, Table, Tables, by_slot, capacity, insert_all
 from preorder.methods.registry import PerceptronOptions
@@ -95,7 +95,7 @@ class Weights:
             tables.append((keys[kept], rows[kept], spread[kept]))
         return Weights.of(*zip(*tables, strict=True), self.shape)
 
-    def pack(self) -> dict[str, np.ndarray]:
+    def pack(self) -> Arrays:
         """Return arrays for a file; exact for compact weights.
 
         Of a key, its table looks at the upper half (``tags``) and the slot: its last byte (``places``), and
@@ -123,7 +123,7 @@ class Weights:
         return arrays
 
 
-def unpack(arrays: dict[str, np.ndarray]) -> Weights:
+def unpack(arrays: Arrays) -> Weights:
     """Return what was packed; a DataError says that the arrays are not the weights of a BTG model."""
     tables = [_unpack_table(arrays, *table) for table in zip(TABLE_NAMES, WIDTHS, strict=True)]
     shape = checked(arrays, "shape", np.float32, (SHAPES, LABELS), KIND)
@@ -132,9 +132,7 @@ def unpack(arrays: dict[str, np.ndarray]) -> Weights:
     return Weights(*zip(*tables, strict=True), shape)
 
 
-def _unpack_table(
-    arrays: dict[str, np.ndarray], name: str, width: int
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def _unpack_table(arrays: Arrays, name: str, width: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     def part(what: str, dtype: type, size: int | None) -> np.ndarray:
         return checked(arrays, f"{name}.{what}", dtype, (size,), KIND)
 
