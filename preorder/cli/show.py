@@ -89,6 +89,8 @@ def run(arguments: argparse.Namespace) -> None:
 def _gallery(arguments: argparse.Namespace, given: Source, choice: str | None) -> Gallery:
     if choice in ("gain", "worst") and (arguments.align is None or arguments.tgt is None):
         raise UsageError(f"--{choice} measures orders by links: it needs --align and --tgt")
+    if arguments.align is not None and arguments.tgt is None:
+        raise UsageError("--align links the source to a target: give --tgt, too")
     model = None if arguments.model is None else load_model(arguments.model)
     given, stanza = source.for_model(given, model)
     name = files.display_name(given.name)
@@ -96,7 +98,8 @@ def _gallery(arguments: argparse.Namespace, given: Source, choice: str | None) -
     total = 0
     if choice == "sample":
         rows, total = sample((row for row in rows if len(row.sentence)), arguments.sample, arguments.seed)
-    views = _read_views(name, rows, model, stanza)
+    ordered = arguments.order or arguments.positions or given.name
+    views = _read_views(files.display_name(ordered), rows, model, stanza)
     if choice in ("gain", "worst"):
         measured = ((one, taus(one.view)) for one in views)  # None: the links cannot be sorted
         numbers = ((-t[1] if choice == "worst" else t[1] - t[0], one) for one, t in measured if t is not None)
@@ -145,6 +148,9 @@ def _read_rows(arguments: argparse.Namespace, given: Source) -> Iterator[_Row]:
     number = 0
     for number, items in enumerate(islice(files.in_parallel(*streams.values()), last), 1):
         row = _Row(number, **dict(zip(streams, items, strict=True)))
+        if row.align is not None:
+            with errors_in(files.display_name(arguments.align), number):
+                row.align.check_within(len(row.sentence), len(row.tgt))
         wanted = lines is None or any(number in part for part in lines)
         lengths = [len(side) for side in (row.sentence, row.tgt) if side is not None]
         if wanted and all(arguments.min_length <= n <= arguments.max_length for n in lengths):

@@ -19,8 +19,8 @@ EXAMPLES = """\
   preorder swap --src test.en --out-dir swapped
   preorder swap --src test.en --pos test.en.pos --percent 0:100:20 --seed 7 --out-dir swapped
 
-Writes DIR/NAME.0, DIR/NAME.10, …, where NAME is that of the source's file ("source" for standard
-input), and likewise for the POS tags. At p %, p n / 100 of n words, rounded, are chosen at random:
+Writes DIR/NAME.0, DIR/NAME.10, …, where NAME is that of the source's file, and likewise for the POS tags
+("source" and "tags" for standard input). At p %, p n / 100 of n words, rounded, are chosen at random:
 two at least, or none where it is below 1. They are moved in a cycle, so that each gets another position.
 A larger percentage swaps the same words and more. preorder analyse robustness scores the translations.
 """
@@ -58,7 +58,7 @@ def run(arguments: argparse.Namespace) -> None:
 
 
 def _paths(arguments: argparse.Namespace, percent: int) -> list[str]:
-    source = "source" if arguments.src == files.STANDARD else arguments.src
-    paths = [path for path in (source, arguments.pos) if path is not None]
+    given = {"source": arguments.src, "tags": arguments.pos}
+    paths = [name if path == files.STANDARD else path for name, path in given.items() if path is not None]
     names = [split_suffix(os.path.basename(path))[0] for path in paths]
     return [os.path.join(arguments.out_dir, f"{name}.{percent}") for name in names]

@@ -150,7 +150,7 @@ show & --lines 1,2-4 | h.src:3: the file has no such line
 show & --max-length 3 | h.src: no sentence is left to be shown
 show & --gain 1 | --gain measures orders by links: it needs --align and --tgt
 show & --tgt h.tgt --worst 1 | --worst measures orders by links: it needs --align and --tgt
-show & --align h.align | h.src:1: an alignment links the source to a target
+show & --align h.align | --align links the source to a target: give --tgt, too
 show --src h.src --order h.order --line 2 | h.order:2: the file ends after 1 lines
 show & --lines 1, | '' is not a whole number from 1
 show & --lines 3-1 | ends before it begins: '3-1'

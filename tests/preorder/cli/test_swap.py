@@ -34,3 +34,6 @@ def test_standard_input(run, tmp_path, monkeypatch):
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(SOURCE.encode())))
     run("swap --percent 100 --out-dir .")
     assert (tmp_path / "source.100").read_text() != SOURCE
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(SOURCE.upper().encode())))
+    run("swap --src source.100 --pos - --percent 0 --out-dir .")
+    assert (tmp_path / "tags.0").read_text() == SOURCE.upper()
