@@ -29,7 +29,7 @@ from preorder.shards.on_ray import GPU_SHARE, RayOptions, load_ray, on_ray
 INPUTS = ("annot", "src", "pos", "trees")
 """Options that name files with a line, or a tree, a sentence; the first that is given has the words."""
 
-_ENDING = re.compile(r"(\.[a-z]\w*)*$")  # of a name, as .pos.gz: a folder may hold tags of two kinds
+_ENDING = re.compile(r"(\.[a-z]\w*)*[*?]*$")  # of a name, as .pos.gz: a folder may hold tags of two kinds
 
 LOCAL, RAY = "local", "ray"
 

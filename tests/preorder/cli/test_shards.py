@@ -112,7 +112,7 @@ def test_two_kinds_of_tags_in_a_folder(folder, apply, capsys):
     for path in (folder / "tags").iterdir():
         shutil.copy(path, path.with_name(path.name.replace(".pos", ".upos")))
     assert apply("--pos", "tags/*.pos*") == apply("--pos", "tags/[a-z].pos*") == 0
-    assert apply("--pos", "tags/*.upos") == 2
+    assert apply("--pos", "tags/*.upos*") == 2
     assert "out was made with another --pos ('" in capsys.readouterr().err
 
 
