@@ -2,6 +2,7 @@
 
 import logging
 import os
+import select
 import subprocess
 import sys
 import time
@@ -92,6 +93,7 @@ def test_long_messages_of_workers_are_cut_so_that_none_mix(caplog):
     told = sorted(message for message in caplog.messages if message != "wait")
     assert [message[:5] for message in told] == [f"{size}:" for size in sizes]
     assert all(set(message[6:-1]) == set("この") for message in told)
+    assert max(len(message.encode()) for message in told) <= select.PIPE_BUF
 
 
 SCRIPT = "from tests.preorder import test_workers as t; list(t.in_processes(t.tell_and_sleep, [1], 1))"

@@ -2,11 +2,13 @@
 
 import os
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 import torch
 from onmt.translate.translator import build_translator
 
+from onmt_preorder.opennmt import loading
 from onmt_preorder.opennmt.translation import LineTranslator, translation_options
 from preorder.cli import main as preorder
 from preorder.errors import UsageError
@@ -106,9 +108,19 @@ def test_a_preorderer_that_is_given_is_for_all_that_read_positions():
 
 
 def test_attention_is_that_of_all_members_or_of_none():
-    orders = (("plain", "recurrent"), ("recurrent", "plain"))
-    one, other = (Translated("verbs_last", *names, options=["-replace_unk"]) for names in orders)
-    assert one.texts == other.texts
+    names = ["verbs_last", "plain", "recurrent"]
+    found = [Translated(*names[i:], *names[:i], options=["-replace_unk"]).texts for i in range(3)]
+    assert found[0] == found[1] == found[2]
+
+
+@pytest.mark.parametrize(("second", "mean"), [([0.5, 0.5], [0.75, 0.25]), (None, None)])
+def test_the_mean_of_attention(second, mean):
+    given = [None if weights is None else torch.tensor(weights) for weights in ([1.0, 0.0], second)]
+    members = [lambda tgt, memory, weights=one: (memory, {"std": weights}) for one in given]
+    for order in (members, members[::-1]):
+        _, attention = loading._decode(None, SimpleNamespace(model_decoders=order), None, ["a", "b"])
+        assert (attention["std"] is None) == (mean is None)
+        assert mean is None or attention["std"].tolist() == mean
 
 
 def change(name, vocabulary=None, **options):

@@ -7,11 +7,13 @@ from types import SimpleNamespace
 import pytest
 import torch
 from onmt.model_builder import build_model
-from onmt.modules import multi_headed_attn
+from onmt.modules import multi_headed_attn, position_ffn
 from onmt.utils.loss import LossCompute
 from safetensors.torch import load_file
 
+from onmt_preorder.opennmt import training
 from onmt_preorder.opennmt.repairs import attention
+from onmt_preorder.transformer.self_attention import SelfAttention
 from tests.support import opennmt
 from tests.support.language import sentence, translation, write_texts
 from tests.support.opennmt import call, make_opt, run, write_vocabularies
@@ -57,7 +59,7 @@ def translated(folder, model, *arguments):
 
 @pytest.fixture(scope="module")
 def trained(folder):
-    return train(folder, "model", 160)
+    return train(folder, "model", 100)
 
 
 # --- precision and memory ---
@@ -100,13 +102,26 @@ def test_mixed_precision(changes, low):
         assert similarity > 0.97 or gradient.norm() < 1e-3, (name, similarity)
 
 
+def calls_of(monkeypatch, owner, name):
+    """Return a list that grows with each call of a function."""
+    calls, original = [], getattr(owner, name)
+    monkeypatch.setattr(owner, name, lambda *args, **named: calls.append(1) or original(*args, **named))
+    return calls
+
+
 @pytest.mark.parametrize("changes", [BOTH, EVERYTHING, {"bfloat16": True}])
-def test_recomputing_the_whole_model_changes_nothing(changes):
+def test_recomputing_the_whole_model_changes_nothing(monkeypatch, changes):
+    attentions = calls_of(monkeypatch, SelfAttention, "forward")
+    recomputed_parts = calls_of(monkeypatch, position_ffn, "checkpoint")
     changes = {**changes, "attention_dropout": [0.5]}
     loss, exact = gradients(**changes)
+    once = len(attentions)
+    assert not recomputed_parts
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         again, recomputed = gradients(use_ckpting=["ffn", "mha"], **changes)
+    assert len(attentions) == 3 * once > 0
+    assert recomputed_parts
     torch.testing.assert_close(again, loss)
     for name, gradient in exact.items():
         torch.testing.assert_close(recomputed[name], gradient, msg=name)
@@ -194,7 +209,8 @@ def test_two_processes_learn_what_one_does(folder):
 # --- loss ---
 
 
-def test_the_loss_in_blocks_is_opennmts():
+def test_the_loss_in_blocks_is_opennmts(monkeypatch):
+    blocks = calls_of(monkeypatch, training, "linear_cross_entropy")
     opt, vocabs = make_opt(**BOTH, label_smoothing=0.1), make_vocabs()
     compute = LossCompute.from_opts(opt, build_model(opt, opt, vocabs, None, -1), vocabs["tgt"])
     assert compute.precision == torch.float32
@@ -205,6 +221,7 @@ def test_the_loss_in_blocks_is_opennmts():
     loss, statistics = compute(batch, output, {})
     compute.precision = None
     whole, others = compute(batch, output, {})
+    assert len(blocks) == 1
     torch.testing.assert_close(loss, whole)
     names = ("n_batchs", "n_sents", "n_words", "n_correct")
     assert [getattr(statistics, name) for name in names] == [getattr(others, name) for name in names]
