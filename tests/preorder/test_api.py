@@ -100,8 +100,10 @@ def test_all_that_a_model_says_of_a_sentence(model):
     assert [positions for _, positions in empty] == [()]
 
 
-@pytest.mark.parametrize("name", ["features", "positions", "order", "text", "tree"])
-@pytest.mark.parametrize("is_bulk", [True, False])
+BULK = [(name, True) for name in ("features", "positions", "order", "text", "tree")]
+
+
+@pytest.mark.parametrize(("name", "is_bulk"), [*BULK, *((name, False) for name, _ in BULK[:3])])
 def test_lines_to_lines(model, tmp_path, monkeypatch, name, is_bulk):
     """As ``preorder apply`` writes them, in blocks or one by one; in a process that has got the object."""
     monkeypatch.chdir(tmp_path)

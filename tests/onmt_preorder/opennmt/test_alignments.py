@@ -65,7 +65,7 @@ OTHERS = [pytest.param(changes, marks=pytest.mark.slow) for changes in ({}, RECU
 
 @pytest.mark.parametrize("changes", [OURS, *OTHERS])
 def test_attention_follows_the_links(folder, changes):
-    path = train_with(folder, right_links(folder, "train"), steps=150, **changes)
+    path = train_with(folder, right_links(folder, "train"), steps=80, **changes)
     given = ("-model", path, "-src", "train.src", "-tgt", "train.tgt", "-gold_align", "-output", "out")
     call(folder, "onmt_translate", *given, "-align_output", "found.align")
     lines = (folder / "found.align").read_text().splitlines()
