@@ -122,24 +122,29 @@ def test_what_cannot_be(tmp_path, capsys, line, message):
     assert message in capsys.readouterr().err.split("\n")[-2]
 
 
-@pytest.mark.parametrize(
-    ("table", "is_trained"), [("1", False), ("8 and 9", True), ("English to Japanese", False)]
-)
-def test_what_needs_a_model_is_trained_though_its_translation_is_kept(tmp_path, capsys, table, is_trained):
-    """Table 8 and 9 runs commands; of the others all translations are kept, those of another search, too."""
-    assert papers.main(["huang2018", "--table", table, "--plan", "--run", str(tmp_path)]) == 0
-    assert (" npmt" in capsys.readouterr().err) == is_trained
-
-
-def test_another_search_whose_translation_is_not_kept_needs_the_model(tmp_path, capsys, monkeypatch):
+def keep_no(monkeypatch, part):
+    """Let nothing be kept whose name has this part."""
     kept = paper_tables.kept_files
 
     def others(archive, pattern):
-        return [] if "beam_size1" in pattern else kept(archive, pattern)
+        return [] if part in pattern else kept(archive, pattern)
 
     monkeypatch.setattr(paper_tables, "kept_files", others)
-    assert papers.main(["huang2018", "--table", "1", "--plan", "--run", str(tmp_path)]) == 0
-    assert " npmt" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("table", "missing", "is_trained"),
+    [
+        ("1", ".txt", False),
+        ("8 and 9", ".txt", True),  # it runs commands
+        ("English to Japanese", ".txt", False),
+        ("1", "beam_size1", True),  # another search
+    ],
+)
+def test_what_is_not_kept_needs_a_model(tmp_path, capsys, monkeypatch, table, missing, is_trained):
+    keep_no(monkeypatch, missing)
+    assert papers.main(["huang2018", "--table", table, "--plan", "--run", str(tmp_path)]) == 0
+    assert (" npmt" in capsys.readouterr().err) == is_trained
 
 
 def test_what_commands_have_printed_needs_no_model(tmp_path, capsys, monkeypatch):
