@@ -106,7 +106,7 @@ def test_annotate(tagset, name):
     check(formats.read_annotated("again"), expected)
 
 
-def test_align_and_map():
+def test_map():
     links = ["0-0 2-1 1?2", "", f"0-0:0.25 1-1:0.{'0' * 29}1", "10-3 3-10 0?0"]
     expected = [formats.parse_alignment(line) for line in links]
     write(Path("links"), *links)

@@ -287,7 +287,7 @@ def test_translations_are_compressed_as_their_file_is_named(capsys, folder):
     assert outcome(capsys, folder, *TRANSLATE[:-1], "-", "-model", MODEL)[0] == 2
 
 
-def test_a_checkpoint_is_whole_or_not_there(folder, tmp_path, monkeypatch):
+def test_a_checkpoint_is_whole_or_not_there(tmp_path, monkeypatch):
     import onmt.models.model_saver as saver
 
     space = {"torch": torch, "__name__": saver.__name__}
@@ -307,7 +307,7 @@ def test_a_checkpoint_is_whole_or_not_there(folder, tmp_path, monkeypatch):
     assert len(list(tmp_path.iterdir())) == 4
 
 
-def test_translating_plain_and_odd_lines_warns(folder, capsys, caplog):
+def test_translating_plain_and_odd_lines_warns(folder, caplog):
     write(folder / "mixed", "w1￨1 w2￨0", "w1 w2", "w3￨0 w4￨7 w5￨7", "w1 w2", "")
     command = ["translate", "--model", str(folder / MODEL), "--src", str(folder / "mixed"), "--line-by-line"]
     caplog.set_level(logging.WARNING, "onmt")

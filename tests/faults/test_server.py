@@ -68,7 +68,7 @@ def test_a_bad_request_is_told_in_json(client, body, status, message):
     assert message in answer.json["error"]
 
 
-def test_other_routes_answer_in_json_too(client, monkeypatch, tmp_path):
+def test_other_routes_answer_in_json_too(client, tmp_path):
     for path in ("/health", "/t/health"):
         assert client.get(path).json == {"status": "ok", "models": [{"id": 0, "loaded": False}]}
     statuses = {"nothing": 404, "translate": 405}

@@ -104,7 +104,7 @@ def test_errors_of_the_shortcut(folder, monkeypatch, capsys):
 RAW = [line.replace(" ", "  ") for line in PLAIN]
 
 
-def test_raw_text_in_and_out(folder, expected, preorderer, monkeypatch, capsys):
+def test_raw_text_in_and_out(folder, preorderer, monkeypatch, capsys):
     """Our command and ``onmt_translate``; Japanese and the like have no spaces but between Latin words."""
     pytest.importorskip("sacremoses", reason="needs sacremoses: pip install 'onmt-preorder[text]'")
     monkeypatch.chdir(folder)

@@ -186,7 +186,7 @@ def test_links_as_pairs_tags_trees_and_classes_of_ones_own():
     assert by_tree.positions(SOURCES[:2], trees=trees[:2]) == [(0, 3, 1, 2)] * 2
 
 
-def test_evaluate_is_what_the_command_prints(model, tmp_path, capsys):
+def test_evaluate_is_what_the_command_prints(tmp_path, capsys):
     align = write(tmp_path / "align", *["0-0 1-2 2-1"] * 3 + ["0-0", "0-2 0-0 1-1"])
     positions = [(0, 2, 1), (0, 1, 2), (2, 1, 0), (0, 1), (1, 0)]
     file = write(tmp_path / "positions", *[" ".join(map(str, line)) for line in positions])

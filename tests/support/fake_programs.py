@@ -19,13 +19,12 @@ STEPS = 4
 
 
 def install(folder):
-    """Write a script for each program; return a replacement of the runner's ``program_path``."""
+    """Write a script for each program."""
     folder.mkdir()
     for name in NAMES:
         script = f'#!/bin/sh\nexec {sys.executable} -I -S {__file__} {name} "$@"\n'
         (folder / name).write_text(script)
         (folder / name).chmod(0o755)
-    return program_in(folder)
 
 
 def program_in(folder):

@@ -1,4 +1,4 @@
-"""What the tests of onmt_preorder share."""
+"""Trainings and translations by OpenNMT-py, for tests and benchmarks."""
 
 import copy
 import functools

@@ -15,9 +15,9 @@ def shards(folder, *names):
 
 
 def work(shard, tick):
-    """Write a file, unless the name says otherwise; ``waits`` until there is a file ``go`` beside it."""
+    """Write a file, unless the name says otherwise; ``waits`` never ends."""
     kind, output = shard.source.removeprefix("in/").split("-")[0], Path(shard.output)
-    mark = output.with_name(f"{output.name}.begun-on-{node()}-by-{os.getpid()}")
+    mark = output.with_name(f"{output.name}.begun-by-{os.getpid()}")
     mark.touch()
     if kind == "dies" or (kind == "once" and len([*output.parent.glob(f"{output.name}.begun*")]) == 1):
         os.kill(os.getpid(), signal.SIGKILL)
@@ -31,16 +31,10 @@ def work(shard, tick):
         announce("this takes a while")
         LOGGER.warning(f"{shard.source} is odd", extra={"once": "odd"})
         LOGGER.warning(f"{shard.source} is short")
-    while kind == "waits" and not output.with_name("go").exists():
+    while kind == "waits":
         time.sleep(0.05)
     tick(2)
     output.write_text("x")
-
-
-def node():
-    import ray
-
-    return ray.get_runtime_context().get_node_id()
 
 
 def same():

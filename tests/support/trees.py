@@ -1,4 +1,4 @@
-"""Random syntax trees for the tests of this folder."""
+"""Random syntax trees."""
 
 import hypothesis.strategies as st
 

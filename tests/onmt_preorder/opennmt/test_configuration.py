@@ -165,7 +165,7 @@ def test_a_vocabulary_is_counted_without_preordering(tmp_path, preorderer, dump,
     assert opt.data["train"]["transforms"] == [*expected, "preorder_positions"]
 
 
-def test_other_encoders_cannot_use_it(tmp_path):
+def test_other_encoders_cannot_use_it():
     with pytest.raises(UsageError, match="preorder_model is for models that read positions"):
         make_opt(**OPENNMT, preorder_model="dir")
     recurrent = {**DISTORTION, "preorder_encoding": ["recurrent"], "preorder_model": "dir"}

@@ -214,7 +214,7 @@ def test_sentences_that_are_not_drawn(tmp_path, capsys, first, second, drawn):
     assert error == ("" if drawn is not None else f"{where}: {reason}\n")
 
 
-def test_several_runs(page, tmp_path, capsys):
+def test_several_runs(page, tmp_path):
     assert main(["report", *[str(page.parent)] * 2, "--out", str(tmp_path / "both.html")]) == 0
     text = (tmp_path / "both.html").read_text(encoding="utf-8")
     assert headings(text)[:2] == ["2 runs", f"Run {HOSTILE}"]

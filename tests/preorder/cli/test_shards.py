@@ -181,8 +181,8 @@ def test_annotate(folder, capsys):
     assert "out was made with another --classes (None, now '" in capsys.readouterr().err
 
 
-def elsewhere(monkeypatch, command, asked):
-    """Let a command run its shards here as they run on another machine; keep the engine that it asks for."""
+def elsewhere(monkeypatch, asked):
+    """Let shards be done here as on another machine; keep the engine that a command asks for."""
 
     def run_shards(shards, work, engine, _):
         asked.append(engine)
@@ -197,7 +197,7 @@ def elsewhere(monkeypatch, command, asked):
 @pytest.mark.parametrize("more", [(), ("--n-best", "2", "--format", "order")], ids=" ".join)
 def test_apply_on_other_machines(folder, model, apply, monkeypatch, more):
     asked = []
-    elsewhere(monkeypatch, "apply", asked)
+    elsewhere(monkeypatch, asked)
     ray = "--engine ray --threads 2 --address a.b:1 --tries 5 --patience 9".split()
     assert apply(*ray, *more) == 0
     assert content(folder / "out") == expected(model, *more)
@@ -206,7 +206,7 @@ def test_apply_on_other_machines(folder, model, apply, monkeypatch, more):
 
 def test_stanza_on_gpus_of_other_machines(folder, monkeypatch):
     asked = []
-    elsewhere(monkeypatch, "annotate", asked)
+    elsewhere(monkeypatch, asked)
     monkeypatch.setattr("preorder.annotate.stanza._work", fake_stanza.work)
     monkeypatch.setattr("preorder.annotate.stanza.prepare", lambda options: ["1.9", []])
     command = "annotate --src in/*.en --out-dir out --lang en --stanza-dir . --engine ray".split()

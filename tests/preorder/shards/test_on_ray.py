@@ -43,7 +43,7 @@ def cluster():
         patch.setenv("RAY_USAGE_STATS_ENABLED", "0")
         patch.setenv("RAY_TMPDIR", folder)  # short: Ray puts sockets there
         cluster = Cluster(True, head_node_args={"num_cpus": 1, "_system_config": SOON, **SMALL})
-        cluster.second = cluster.add_node(num_cpus=1, **SMALL)
+        cluster.add_node(num_cpus=1, **SMALL)
         ray.init(address=cluster.address, log_to_driver=False)
         yield cluster
         ray.shutdown()

@@ -179,7 +179,7 @@ def test_an_error_stops_the_shards_that_are_being_done():
     assert begun.is_set()
 
 
-def test_how_far_it_is(tmp_path, monkeypatch, caplog):
+def test_how_far_it_is(monkeypatch, caplog):
     """On a clock on which each look takes 25 seconds, by the bytes of the input."""
     times = itertools.count(0, 25)
     monkeypatch.setattr(progress.time, "monotonic", lambda: float(next(times)))

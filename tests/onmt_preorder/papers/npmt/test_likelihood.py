@@ -109,7 +109,7 @@ def test_locked_dropout_gives_the_gradient_of_what_was_scored():
     assert not torch.equal(log_likelihood(model, batch, WorkLimits(2)), total(batch.states))
 
 
-def test_no_more_logits_than_allowed_at_a_time(monkeypatch):
+def test_no_more_logits_than_allowed_at_a_time():
     model, batch = make_model(), make_batch([5, 6], [6, 5])
     sizes = []
     model.vocabulary.register_forward_hook(lambda _, __, logits: sizes.append(logits.numel()))
