@@ -2,18 +2,19 @@
 
 import re
 import warnings
+from collections import Counter
 from types import SimpleNamespace
 
 import pytest
 import torch
 from onmt.model_builder import build_model
-from onmt.modules import multi_headed_attn, position_ffn
+from onmt.modules import multi_headed_attn
 from onmt.utils.loss import LossCompute
 from safetensors.torch import load_file
+from torch.nn.modules.module import register_module_forward_pre_hook
 
 from onmt_preorder.opennmt import training
 from onmt_preorder.opennmt.repairs import attention
-from onmt_preorder.transformer.self_attention import SelfAttention
 from tests.support import opennmt
 from tests.support.language import sentence, translation, write_texts
 from tests.support.opennmt import call, make_opt, run, write_vocabularies
@@ -102,26 +103,26 @@ def test_mixed_precision(changes, low):
         assert similarity > 0.97 or gradient.norm() < 1e-3, (name, similarity)
 
 
-def calls_of(monkeypatch, owner, name):
-    """Return a list that grows with each call of a function."""
-    calls, original = [], getattr(owner, name)
-    monkeypatch.setattr(owner, name, lambda *args, **named: calls.append(1) or original(*args, **named))
-    return calls
+def calls(**changes):
+    """Return the loss, all gradients, and how often each linear layer of attention or feed-forward ran."""
+    runs = Counter()
+    with register_module_forward_pre_hook(lambda module, _: runs.update([module])):
+        model, loss, exact = learn_from_a_batch(make_opt(**{**BOTH, **changes}))
+    linear = re.compile(r"_attn\..*linear|feed_forward\.w_")
+    return loss, exact, {name: runs[part] for name, part in model.named_modules() if linear.search(name)}
 
 
 @pytest.mark.parametrize("changes", [BOTH, EVERYTHING, {"bfloat16": True}])
-def test_recomputing_the_whole_model_changes_nothing(monkeypatch, changes):
-    attentions = calls_of(monkeypatch, SelfAttention, "forward")
-    recomputed_parts = calls_of(monkeypatch, position_ffn, "checkpoint")
+def test_recomputing_the_whole_model_changes_nothing(changes):
     changes = {**changes, "attention_dropout": [0.5]}
-    loss, exact = gradients(**changes)
-    once = len(attentions)
-    assert not recomputed_parts
+    loss, exact, once = calls(**changes)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        again, recomputed = gradients(use_ckpting=["ffn", "mha"], **changes)
-    assert len(attentions) == 3 * once > 0
-    assert recomputed_parts
+        again, recomputed, twice = calls(use_ckpting=["ffn", "mha"], **changes)
+    kept = "decoder.transformer_layers.0.self_attn." if "target_max_relative" in changes else "none"
+    assert len(once) == 16
+    assert set(once.values()) == {1}
+    assert twice == {name: 1 if name.startswith(kept) else 2 for name in once}
     torch.testing.assert_close(again, loss)
     for name, gradient in exact.items():
         torch.testing.assert_close(recomputed[name], gradient, msg=name)
@@ -210,7 +211,8 @@ def test_two_processes_learn_what_one_does(folder):
 
 
 def test_the_loss_in_blocks_is_opennmts(monkeypatch):
-    blocks = calls_of(monkeypatch, training, "linear_cross_entropy")
+    blocks, original = [], training.linear_cross_entropy
+    monkeypatch.setattr(training, "linear_cross_entropy", lambda *given: blocks.append(1) or original(*given))
     opt, vocabs = make_opt(**BOTH, label_smoothing=0.1), make_vocabs()
     compute = LossCompute.from_opts(opt, build_model(opt, opt, vocabs, None, -1), vocabs["tgt"])
     assert compute.precision == torch.float32
