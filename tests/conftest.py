@@ -1,6 +1,7 @@
 """What all tests share."""
 
 from collections.abc import Callable
+from importlib.util import find_spec
 from pathlib import Path
 
 import hypothesis
@@ -8,6 +9,22 @@ import pytest
 
 hypothesis.settings.register_profile("project", deadline=None)  # a first call compiles
 hypothesis.settings.load_profile("project")
+
+NEED_OPENNMT = [
+    *(f"benchmarks/test_{name}_benchmark.py" for name in ("attention", "training")),
+    "config",
+    "doors/test_opennmt.py",
+    *(f"faults/test_{name}.py" for name in ("opennmt", "opennmt_inputs", "options", "recipe_options", "server")),
+    "onmt_preorder",
+    *(f"recipes/test_{name}.py" for name in ("papers", "robustness", "systems")),
+    "test_documented_commands.py",
+]
+collect_ignore = [] if find_spec("onmt") else NEED_OPENNMT
+
+
+def pytest_report_header() -> str | None:
+    """Say which tests are left out."""
+    return f"OpenNMT-py is not installed: without {', '.join(collect_ignore)}" if collect_ignore else None
 
 
 @pytest.fixture(scope="session")

@@ -13,8 +13,6 @@ from pathlib import Path
 import pytest
 import yaml
 
-pytest.importorskip("onmt")
-
 import onmt_preorder.cli
 import preorder.cli
 from onmt_preorder.base_configuration import merge, read_files

@@ -4,8 +4,6 @@ import json
 
 import pytest
 
-pytest.importorskip("onmt", reason="OpenNMT-py is not installed: see the README")
-
 import torch
 
 from benchmarks.attention import kept_bytes, main

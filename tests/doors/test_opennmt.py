@@ -15,8 +15,6 @@ from types import SimpleNamespace
 
 import pytest
 
-pytest.importorskip("onmt", reason="OpenNMT-py is not installed: see the README")
-
 import onmt.bin.server
 import yaml
 from onmt.inputters import dynamic_iterator
@@ -28,14 +26,13 @@ from onmt_preorder.opennmt.transforms import EMPTY_LINE
 from preorder.annotate.classes import WordClasses
 from preorder.errors import DataError
 from tests.support.by_hash import save_by_hash
-from tests.support.hard_sentences import HARD, TOKENS, Reading, reading
+from tests.support.hard_sentences import CLASSES, HARD, TOKENS, Reading, reading
 from tests.support.opennmt import TINY, call
 from tests.support.texts import write
 
 REFUSED = {"the separator inside": "not a token with its position: 'a￨b'"}
 """One of its other tokens looks like a token with its position."""
 
-CLASSES = {word: str(len(word) % 3) for words in TOKENS[::2] for word in words}
 EXPECTED = {
     name: reading(words, classes=[CLASSES.get(word, "0") for word in words])
     for name, words in zip(HARD, TOKENS, strict=True)

@@ -14,17 +14,24 @@ from hypothesis import strategies as st
 
 import preorder
 from preorder.annotate.classes import WordClasses
-from preorder.cli import main
 from preorder.errors import DataError
 from preorder.io import files
 from preorder.io.storage import ZSTD
 from tests.support.by_hash import save_by_hash
-from tests.support.hard_sentences import HARD, LINES, TAGSETS, TOKENS, Reading, reading, tag_layer
-from tests.support.texts import content, write
+from tests.support.hard_sentences import (
+    CLASSES,
+    LINES,
+    TAGSETS,
+    TOKENS,
+    Reading,
+    check,
+    reading,
+    run,
+    tag_layer,
+)
+from tests.support.texts import content, links, read, write
 
 MARK = "\ufeff"
-CLASSES = {word: str(len(word) % 3) for words in TOKENS[::2] for word in words}
-"""Of some of the words; the others are unknown."""
 
 
 @pytest.fixture
@@ -33,14 +40,6 @@ def model(monkeypatch, tmp_path):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(files.read_blocks, "__defaults__", (200,))  # bytes: a block has a few lines
     return lambda *layers, **parts: save_by_hash(monkeypatch, "model", *layers, **parts)
-
-
-def run(*argv):
-    assert main(list(argv)) == 0
-
-
-def read(path):
-    return Path(path).read_bytes().decode().split("\n")[:-1]
 
 
 def readings(features, positions):
@@ -143,10 +142,6 @@ def test_a_table_is_refused(model, door, capsys):
     )
 
 
-def check(found, expected):
-    assert dict(zip(HARD, found, strict=True)) == dict(zip(HARD, expected, strict=True))
-
-
 def annotated(lines, pos):
     return [f"{line}\t{tags}" if line else "" for line, tags in zip(lines, pos, strict=True)]
 
@@ -196,7 +191,7 @@ def test_tags(model, door, tagset):
     check(TAGGED[door](LINES, [" ".join(given) for given in tag_layer(tagset)]), expected)
 
 
-LINKS = [" ".join(f"{i}-{p}" for i, p in enumerate(reading(words).positions)) for words in TOKENS]
+LINKS = [links(reading(words).positions) for words in TOKENS]
 PAIRS = [list(enumerate(reading(words).positions)) for words in TOKENS]
 
 

@@ -12,13 +12,13 @@ from preorder.cli import main
 from preorder.data import Permutation, Sentence, formats
 from preorder.io import files
 from preorder_recipes.pipeline import convert
-from tests.support.hard_sentences import HARD, LINES, TAGSETS, TOKENS, tag_layer
-from tests.support.texts import write
+from tests.support.hard_sentences import LINES, TAGSETS, TOKENS, check, tag_layer
+from tests.support.texts import links, write
 
 _generator = random.Random(3)
 POSITIONS = [tuple(_generator.sample(range(len(words)), len(words))) for words in TOKENS]
 ORDERED = list(zip(TOKENS, map(Permutation, POSITIONS), strict=True))
-LINKS = [" ".join(f"{i}-{p}" for i, p in enumerate(positions)) for positions in POSITIONS]
+LINKS = list(map(links, POSITIONS))
 """Links that ask for these positions."""
 
 
@@ -36,10 +36,6 @@ def run(command, *more):
 
 def parsed(path, parse):
     return list(files.read_parsed(path, parse))
-
-
-def check(found, expected):
-    assert dict(zip(HARD, found, strict=True)) == dict(zip(HARD, expected, strict=True))
 
 
 def gold(name):
@@ -108,8 +104,8 @@ def test_annotate(tagset, name):
 
 def test_map():
     links = ["0-0 2-1 1?2", "", f"0-0:0.25 1-1:0.{'0' * 29}1", "10-3 3-10 0?0"]
-    expected = [formats.parse_alignment(line) for line in links]
-    write(Path("links"), *links)
+    expected = [formats.parse_alignment(line) for line in lines]
+    write(Path("links"), *lines)
     run("map --align links --reverse --out reversed")
     run("map --align reversed --reverse --out back")
     assert list(formats.read_alignments("back")) == expected

@@ -7,15 +7,14 @@ import pytest
 from onmt_preorder.input.on_the_fly import OnTheFlyPreorderer
 from preorder.annotate import stanza
 from preorder.annotate.stanza import StanzaOptions, annotator
-from preorder.cli import main
 from preorder.data.sentence import Sentence
 from preorder.methods.model_directory import load_model
 from preorder.processes import in_processes
 from preorder.syntax.read import parse_bracketing, parse_conllu
 from tests.support.by_hash import places, save_by_hash
-from tests.support.hard_sentences import HARD, Reading, escaped, reading
+from tests.support.hard_sentences import HARD, Reading, escaped, reading, run
 from tests.support.hard_sentences import TOKENS as ALL_TOKENS
-from tests.support.texts import write
+from tests.support.texts import read, write
 
 SLOW = "a long token"  # each of its characters is a step for a network
 NAMES = [name for name in HARD if name != SLOW]
@@ -72,14 +71,6 @@ def parsed(tree):
         return parse_bracketing(tree)
     ((_, (sentence,)),) = parse_conllu(enumerate(tree.split("\n"), 1))
     return sentence
-
-
-def run(*argv):
-    assert main(list(argv)) == 0
-
-
-def read(path):
-    return Path(path).read_bytes().decode().split("\n")[:-1]
 
 
 def apply(*given):

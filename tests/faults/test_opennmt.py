@@ -9,8 +9,6 @@ from types import SimpleNamespace
 
 import pytest
 
-pytest.importorskip("onmt", reason="OpenNMT-py is not installed: see the README")
-
 import torch
 from onmt import opts
 from onmt.transforms import AVAILABLE_TRANSFORMS

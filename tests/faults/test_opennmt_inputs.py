@@ -8,8 +8,6 @@ from pathlib import Path
 import pytest
 import yaml
 
-pytest.importorskip("onmt", reason="OpenNMT-py is not installed: see the README")
-
 from onmt_preorder.opennmt.repairs.vocabularies import check
 from preorder.errors import DataError
 from tests.support.opennmt import TINY, call, outcome, start, write_training_task

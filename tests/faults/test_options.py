@@ -4,8 +4,6 @@ import functools
 
 import pytest
 
-pytest.importorskip("onmt", reason="OpenNMT-py is not installed: see the README")
-
 from onmt.model_builder import build_model
 from onmt.opts import translate_opts
 from onmt.translate import GNMTGlobalScorer, Translator

@@ -5,8 +5,6 @@ import re
 
 import pytest
 
-pytest.importorskip("onmt", reason="OpenNMT-py is not installed: see the README")
-
 from preorder_recipes import run
 from preorder_recipes.pipeline import checks
 from tests.support.texts import content

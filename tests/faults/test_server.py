@@ -7,8 +7,6 @@ from types import SimpleNamespace
 
 import pytest
 
-pytest.importorskip("onmt", reason="OpenNMT-py is not installed: see the README")
-
 import flask
 import onmt.bin.server
 from onmt.translate import translation_server

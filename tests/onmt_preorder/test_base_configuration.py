@@ -76,9 +76,6 @@ def test_bases_and_sizes_that_do_not_exist(folder, text, size, message):
         read(folder, text, size)
 
 
-BOTH_PARSERS = pytest.mark.parametrize("make_parser", [training_parser, vocabulary_parser])
-
-
 def parse(make_parser, path, *options):
     more = ["-save_data", "d"] if make_parser is vocabulary_parser else []
     return make_parser().parse_known_args(["-config", str(path), *DATA, *more, *options])

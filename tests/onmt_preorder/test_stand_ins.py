@@ -5,8 +5,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 pytest.importorskip("pyonmttok.version")  # not its stand-in
-pytest.importorskip("onmt")
-
 import pyonmttok
 import torch
 

@@ -4,6 +4,7 @@ import random
 import re
 from typing import NamedTuple
 
+from preorder.cli import main
 from tests.support.by_hash import positions
 
 _generator = random.Random(7)
@@ -60,6 +61,9 @@ LINES = list(HARD.values())
 TOKENS = [tuple(filter(None, line.replace("\r", " ").split(" "))) for line in LINES]
 """What every reader has to find in the lines."""
 
+CLASSES = {word: str(len(word) % 3) for words in TOKENS[::2] for word in words}
+"""Of some of the words; the others are unknown."""
+
 TAGSETS = {
     "Penn": "NN VBZ -LRB- -RRB- PRP$ `` '' , . : $ # NNP|NN HYPH".split(),
     "universal": "NOUN VERB PUNCT _ X SYM ADP".split(),
@@ -70,6 +74,15 @@ def tag_layer(name):
     """Return a tag for each token, of a tagset."""
     tagset = TAGSETS[name]
     return [tuple(tagset[(s + i) % len(tagset)] for i in range(len(t))) for s, t in enumerate(TOKENS)]
+
+
+def run(*argv):
+    assert main(list(argv)) == 0
+
+
+def check(found, expected):
+    """Compare what was found in each line with what is expected there."""
+    assert dict(zip(HARD, found, strict=True)) == dict(zip(HARD, expected, strict=True))
 
 
 class Reading(NamedTuple):

@@ -2,7 +2,7 @@
 
 import random
 
-from tests.support.texts import write
+from tests.support.texts import links, write
 
 
 def sentence(seed, longest=3):
@@ -19,7 +19,7 @@ def positions(words):
 
 def alignment(words):
     """Return the links to a translation in which the verb comes last."""
-    return " ".join(f"{i}-{place}" for i, place in enumerate(positions(words)))
+    return links(positions(words))
 
 
 def translation(words):

@@ -12,9 +12,12 @@ import unittest.mock
 from collections import Counter
 from pathlib import Path
 
+import pytest
 import torch
 import yaml
 from onmt import opts
+from onmt.bin.build_vocab import _get_parser as vocabulary_parser
+from onmt.bin.train import _get_parser as training_parser
 from onmt.utils.parse import ArgumentParser
 
 from tests.support.running import environment
@@ -143,6 +146,9 @@ def train(folder, *arguments, **changes):
     (folder / "config.yaml").write_text(yaml.safe_dump(settings))
     call(folder, "onmt_train", "-config", "config.yaml", *arguments)
     return folder / f"{settings['save_model']}_step_{settings['train_steps']}.pt"
+
+
+BOTH_PARSERS = pytest.mark.parametrize("make_parser", [training_parser, vocabulary_parser])
 
 
 @functools.cache

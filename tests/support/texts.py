@@ -1,12 +1,25 @@
 """Texts that tests write, spoil and learn from, and folders that they compare."""
 
 import random
+from pathlib import Path
 
 
 def write(path, *lines):
     """Write lines to a file, those of bytes as they are; return its name."""
     path.write_bytes(b"".join(line if isinstance(line, bytes) else f"{line}\n".encode() for line in lines))
     return str(path)
+
+
+def read(path):
+    """Return the lines of a file, each of which ends in a newline."""
+    *lines, rest = Path(path).read_bytes().decode().split("\n")
+    assert rest == ""
+    return lines
+
+
+def links(positions):
+    """Return the line of links that asks for these positions."""
+    return " ".join(f"{i}-{position}" for i, position in enumerate(positions))
 
 
 def content(folder):

@@ -20,6 +20,7 @@ PAD, BEGIN = SPECIALS.index("<blank>"), SPECIALS.index("<s>")
 LONG = [("w1", 2), ("w2", 0), ("w3", 4), ("w4", 1), ("w5", 3), ("w6", 5)]
 SHORT = [("w7", 1), ("w8", 2), ("w9", 0)]
 WITHOUT_FEATURES = {"preorder_encoding": [], "n_src_feats": 0, "src_feats_defaults": None}
+OPENNMT = {"encoder_type": "transformer", "preorder_encoding": []}
 PLAIN = {**WITHOUT_FEATURES, "decoder_type": "preorder_transformer"}
 SWAN = {
     **WITHOUT_FEATURES,

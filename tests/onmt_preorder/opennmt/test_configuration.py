@@ -13,9 +13,9 @@ from onmt_preorder.opennmt.transforms import PreorderTransform
 from onmt_preorder.options import check_training
 from preorder.errors import UsageError
 from tests.support.distortion_models import DISTORTION
-from tests.support.opennmt import TINY, make_opt
+from tests.support.opennmt import BOTH_PARSERS, TINY, make_opt
 from tests.support.texts import rows, write
-from tests.support.transformers import PLAIN, SWAN, WITHOUT_FEATURES
+from tests.support.transformers import OPENNMT, PLAIN, SWAN, WITHOUT_FEATURES
 
 
 def parse(make_parser, folder, *arguments, without=(), **changes):
@@ -25,10 +25,6 @@ def parse(make_parser, folder, *arguments, without=(), **changes):
     settings = {key: value for key, value in {**changes, **TINY}.items() if key not in without}
     path.write_text(yaml.safe_dump(settings, sort_keys=False), encoding="utf-8")
     return make_parser().parse_known_args(["-config", str(path), *arguments])[0]
-
-
-OPENNMT = {"encoder_type": "transformer", "preorder_encoding": []}
-BOTH_PARSERS = pytest.mark.parametrize("make_parser", [training_parser, vocabulary_parser])
 
 
 @BOTH_PARSERS

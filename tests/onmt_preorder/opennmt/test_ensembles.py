@@ -14,11 +14,11 @@ from preorder.cli import main as preorder
 from preorder.errors import UsageError
 from tests.support.language import features, sentence, write_texts
 from tests.support.opennmt import train, write_vocabularies
-from tests.support.texts import write
+from tests.support.texts import links, write
+from tests.support.transformers import WITHOUT_FEATURES
 
 SENTENCES = [sentence(seed) for seed in range(60)]
 LINES = [*map(" ".join, SENTENCES[:6]), features(SENTENCES[7]), "Sue1￨2 Verb1￨0 Obj1￨1", "", "Verb3"]
-PLAIN = {"preorder_encoding": [], "n_src_feats": 0, "src_feats_defaults": None}
 RECURRENT = {
     "encoder_type": "bidirectional_gru",
     "decoder_type": "distortion_rnn",
@@ -29,9 +29,9 @@ MODELS = {
     "reversed": {"preorder_model": "reverse"},
     "from_files": {},
     "ignoring": {"preorder_encoding": []},
-    "plain": PLAIN,
-    "theirs": {**PLAIN, "encoder_type": "transformer"},
-    "recurrent": {**PLAIN, **RECURRENT},
+    "plain": WITHOUT_FEATURES,
+    "theirs": {**WITHOUT_FEATURES, "encoder_type": "transformer"},
+    "recurrent": {**WITHOUT_FEATURES, **RECURRENT},
 }
 
 
@@ -61,7 +61,7 @@ def _there(folder, monkeypatch):
 
 
 def reverse(words):
-    return " ".join(f"{i}-{len(words) - 1 - i}" for i in range(len(words)))
+    return links(reversed(range(len(words))))
 
 
 class Translated:

@@ -13,6 +13,7 @@ from onmt_preorder.opennmt.checkpoints import digest
 from onmt_preorder.opennmt.loading import _load
 from preorder.errors import UsageError
 from tests.support.opennmt import make_opt
+from tests.support.transformers import OPENNMT
 
 DECODER = SimpleNamespace(alignment_layer=-3, transformer_layers=["first", "second"])
 
@@ -31,7 +32,6 @@ def test_features_come_from_the_checkpoint():
     assert opt.transforms == opt._all_transform == ["preorder_positions"]
 
 
-OPENNMT = {"encoder_type": "transformer", "preorder_encoding": []}
 ON_THE_FLY = ["preorder", "bpe", "preorder_positions"]
 SPLIT = {"transforms": ["filtertoolong", "bpe"], "src_subword_model": "codes", "tgt_subword_model": "target"}
 TRAINED_SO = {"preorder_model": "dir", "transforms": ON_THE_FLY}

@@ -13,12 +13,12 @@ from preorder.cli import main
 from preorder.errors import UsageError
 from preorder.methods.model_directory import load_model, save_model
 from preorder.methods.perceptron.model import BTGPreorderer
-from tests.support.texts import rows, write
+from tests.support.texts import links, rows, write
 from tests.support.verb_last import POSITIONS, SENTENCES
 
 SOURCES = [" ".join(sentence.words) for sentence in SENTENCES]
-ASKED = [" ".join(f"{i}-{p}" for i, p in enumerate(positions)) for positions in POSITIONS]
-STRAIGHT = [" ".join(f"{i}-{i}" for i in range(len(sentence))) for sentence in SENTENCES]
+ASKED = list(map(links, POSITIONS))
+STRAIGHT = [links(range(len(sentence))) for sentence in SENTENCES]
 TREES = [f"(X {' '.join(f'(Y {word})' for word in source.split())})" for source in SOURCES]
 SMALL = {
     "btg": {},
