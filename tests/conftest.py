@@ -14,7 +14,7 @@ NEED_OPENNMT = [
     *(f"benchmarks/test_{name}_benchmark.py" for name in ("attention", "training")),
     "config",
     "doors/test_opennmt.py",
-    *(f"faults/test_{name}.py" for name in ("opennmt", "opennmt_inputs", "options", "recipe_options", "server")),
+    *(f"faults/test_{name}.py" for name in "opennmt opennmt_inputs options recipe_options server".split()),
     "onmt_preorder",
     *(f"recipes/test_{name}.py" for name in ("papers", "robustness", "systems")),
     "test_documented_commands.py",

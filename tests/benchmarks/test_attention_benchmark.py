@@ -3,7 +3,6 @@
 import json
 
 import pytest
-
 import torch
 
 from benchmarks.attention import kept_bytes, main

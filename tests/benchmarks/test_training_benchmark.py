@@ -3,7 +3,6 @@
 import json
 
 import pytest
-
 import torch
 
 from benchmarks.batches import batches, random_pairs, vocabularies

@@ -1,14 +1,10 @@
-"""What the files under config/ say of each system, and the checks of phrase-based translation's options."""
-
-from argparse import Namespace
+"""What the files under config/ say of each system."""
 
 import pytest
 from onmt.bin.build_vocab import _get_parser as vocabulary_parser
 from onmt.bin.train import _get_parser as training_parser
 from onmt.utils.parse import ArgumentParser
 
-from onmt_preorder.papers.npmt.options import check
-from preorder.errors import UsageError
 from preorder_recipes.configuration import CONFIG, SIZES, path_of, read_system, systems_in
 
 KAWARA = {"n_src_feats": 1, "position_encoding": True, "norm_placement": "pre", "add_qkvbias": True}
@@ -140,8 +136,3 @@ def test_the_papers_settings(system):
     settings = read_system(system, "paper").options
     expected = dict(pair.split() for pair in PAPERS[system].split(", "))
     assert {key: str(settings[key]) for key in expected} == expected
-
-
-def test_local_reordering_is_not_for_language_models():
-    with pytest.raises(UsageError, match="^local_reordering_window needs model_task: seq2seq$"):
-        check(Namespace(local_reordering_window=3, model_task="lm"))

@@ -13,9 +13,8 @@ from collections import Counter
 from pathlib import Path
 from types import SimpleNamespace
 
-import pytest
-
 import onmt.bin.server
+import pytest
 import yaml
 from onmt.inputters import dynamic_iterator
 

@@ -103,7 +103,7 @@ def test_annotate(tagset, name):
 
 
 def test_map():
-    links = ["0-0 2-1 1?2", "", f"0-0:0.25 1-1:0.{'0' * 29}1", "10-3 3-10 0?0"]
+    lines = ["0-0 2-1 1?2", "", f"0-0:0.25 1-1:0.{'0' * 29}1", "10-3 3-10 0?0"]
     expected = [formats.parse_alignment(line) for line in lines]
     write(Path("links"), *lines)
     run("map --align links --reverse --out reversed")

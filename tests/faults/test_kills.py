@@ -59,8 +59,7 @@ def eager(monkeypatch):
     monkeypatch.setattr(checkpoint, "INTERVAL", 0)
     monkeypatch.setattr(checkpoint, "SHARE", float("inf"))
     monkeypatch.setattr(stanza, "CHUNK", 20)
-    monkeypatch.setattr(stanza, "_work", fake_stanza.work)
-    monkeypatch.setattr(stanza, "prepare", lambda options: [])
+    fake_stanza.install(monkeypatch)
     work = annotate_command.annotate
     monkeypatch.setattr(annotate_command, "annotate", lambda *a, **named: work(*a, **named | {"workers": 0}))
 

@@ -8,7 +8,6 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
-
 import torch
 from onmt import opts
 from onmt.transforms import AVAILABLE_TRANSFORMS

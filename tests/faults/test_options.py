@@ -3,7 +3,6 @@
 import functools
 
 import pytest
-
 from onmt.model_builder import build_model
 from onmt.opts import translate_opts
 from onmt.translate import GNMTGlobalScorer, Translator

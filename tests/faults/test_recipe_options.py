@@ -7,7 +7,7 @@ import pytest
 
 from preorder_recipes import run
 from preorder_recipes.pipeline import checks
-from tests.support.texts import content
+from tests.support.texts import content, write_bitext
 
 RUN = "run --data data --src aa --tgt bb --run RUN"
 TRAIN = "run --src aa --tgt bb --run RUN --stage train"
@@ -25,10 +25,7 @@ OWN = {  # systems of one's own
 @pytest.fixture
 def folder(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    (tmp_path / "data").mkdir()
-    for part in ("train", "dev", "test"):
-        for end, line in (("aa", "a b"), ("bb", "c d"), ("align", "0-0")):
-            (tmp_path / f"data/{part}.{end}").write_text(f"{line}\n" * 3)
+    write_bitext(tmp_path / "data")
     (tmp_path / "data/features").write_text("a￨0 b￨1\n")
     (tmp_path / "file").write_text("")
     (tmp_path / "log").write_text("nothing\n")

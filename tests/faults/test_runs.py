@@ -18,6 +18,7 @@ from preorder_recipes.pipeline.checkpoints import main as keep_best
 from preorder_recipes.pipeline.steps import Stamps, Step, StepError
 from tests.support import fake_programs
 from tests.support.running import ROOT, environment, still_running, wait_until
+from tests.support.texts import write_bitext
 
 DRIVER = """
 import os, sys
@@ -51,10 +52,7 @@ sys.exit(run.main(sys.argv[2:]))
 def workplace(tmp_path_factory):
     """A folder with a bitext and fake programs."""
     folder = tmp_path_factory.mktemp("workplace")
-    (folder / "data").mkdir()
-    for part in ("train", "dev", "test"):
-        for end, line in (("aa", "a b"), ("bb", "c d"), ("align", "0-0")):
-            (folder / f"data/{part}.{end}").write_text(f"{line}\n" * 3)
+    write_bitext(folder / "data")
     fake_programs.install(folder / "programs")
     return folder
 

@@ -5,10 +5,9 @@ import logging
 import sys
 from types import SimpleNamespace
 
-import pytest
-
 import flask
 import onmt.bin.server
+import pytest
 from onmt.translate import translation_server
 from onmt.translate.translation_server import ServerModel, ServerModelError, TranslationServer
 from waitress.adjustments import Adjustments

@@ -1,7 +1,6 @@
 """What tests of the plug-in share."""
 
 import pytest
-
 import torch
 
 from preorder.cli import main

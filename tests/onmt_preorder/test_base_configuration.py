@@ -6,6 +6,7 @@ from onmt.bin.train import _get_parser as training_parser
 
 from onmt_preorder.base_configuration import CONFIG, find, merge, read_files
 from preorder.errors import DataError, PreorderError, UsageError
+from tests.support.opennmt import BOTH_PARSERS
 
 FAMILY = """\
 size: little

@@ -18,7 +18,7 @@ from preorder_recipes.pipeline import subwords
 from tests.support.language import features, sentence, translation, write_texts
 from tests.support.opennmt import TINY, call, train, write_vocabularies
 from tests.support.running import ROOT
-from tests.support.texts import write
+from tests.support.texts import read, write
 
 pytestmark = pytest.mark.slow
 
@@ -45,13 +45,9 @@ MODEL = f"model_step_{STEPS}.pt"
 def expected(folder):
     """Return the translations of lines with positions."""
     call(folder, "onmt_translate", "-model", MODEL, "-src", "test.src", "-output", "test.hyp")
-    lines = (folder / "test.hyp").read_text(encoding="utf-8").splitlines()
+    lines = read(folder / "test.hyp")
     assert sum(line == translation(words) for line, words in zip(lines, TEST, strict=True)) > 15
     return lines
-
-
-def read(path):
-    return path.read_text(encoding="utf-8").splitlines()
 
 
 @pytest.mark.parametrize("workers", [0, 1])

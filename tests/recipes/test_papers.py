@@ -182,8 +182,7 @@ Not trained yet: + T-Distortion; + S-Distortion.
 
 @pytest.mark.slow
 @pytest.mark.parametrize("paper", papers.PAPERS)
-def test_every_table_can_be_trained(paper, data, tmp_path, monkeypatch):
-    monkeypatch.setenv("OMP_NUM_THREADS", "1")
+def test_every_table_can_be_trained(one_thread, paper, data, tmp_path, monkeypatch):
     out = tmp_path / "page.md"
     more = ["--size", "tiny", "--seeds", "1", "--steps", "4", "--beam", "2", "--jobs", "2"]
     left_out = ["kftt"] + ([] if importlib.util.find_spec("ja_ginza") else ["ja-en-rvnn"])

@@ -28,19 +28,16 @@ def command(data, folder, *more):
 
 
 @pytest.fixture(scope="module")
-def finished(data, tmp_path_factory):
+def finished(one_thread, data, tmp_path_factory):
     """A run that has come to its end: its folder, and the command line without what follows --preorder."""
     folder = tmp_path_factory.mktemp("finished") / "run"
     line = command(data, folder, "--systems", ",".join(SYSTEMS), "--cross-fit", "2")
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("OMP_NUM_THREADS", "1")
-        assert run.main(line + PREORDER) == 0
+    assert run.main(line + PREORDER) == 0
     return folder, line
 
 
 @pytest.mark.slow
-def test_the_main_job_from_end_to_end(data, finished, capsys, monkeypatch):
-    monkeypatch.setenv("OMP_NUM_THREADS", "1")
+def test_the_main_job_from_end_to_end(data, finished, capsys):
     folder, line = finished
     results = json.loads((folder / "results.json").read_text())
     systems = results["systems"]
@@ -77,8 +74,7 @@ def test_the_main_job_from_end_to_end(data, finished, capsys, monkeypatch):
 
 
 @pytest.mark.slow
-def test_robustness_of_trained_models(data, finished, tmp_path, monkeypatch):
-    monkeypatch.setenv("OMP_NUM_THREADS", "1")
+def test_robustness_of_trained_models(data, finished, tmp_path):
     folder, _ = finished
     plain, preordered, reordered = (f"{name}={folder}/systems/{name}/seed1/model.pt" for name in SYSTEMS)
     line = ["--src", f"{data}/test.svo", "--pos", f"{data}/test.svo.pos", "--ref", f"{data}/test.sov"]
@@ -103,9 +99,8 @@ def test_robustness_of_trained_models(data, finished, tmp_path, monkeypatch):
 
 
 @pytest.mark.slow
-def test_families_and_seeds_in_one_table(data, tmp_path, capsys, monkeypatch):
+def test_families_and_seeds_in_one_table(one_thread, data, tmp_path, capsys):
     """What begins from a trained model, and what has other options, beside the baseline."""
-    monkeypatch.setenv("OMP_NUM_THREADS", "1")
     systems = ["baseline_absolute_relative", "distortion_hidden", "npmt"]
     line = command(data, tmp_path, "--given-alignment", "--systems", ",".join(systems))
     assert run.main([*line, "--seeds", "1,2"]) == 0

@@ -8,6 +8,7 @@ from preorder.errors import DataError
 from preorder_recipes import split
 from preorder_recipes.pipeline.data import copy_data, main
 from preorder_recipes.pipeline.job import PARTS
+from tests.support.texts import read, write
 
 TEXTS = {
     "train.en": "a b\n\nx y\n" + "w " * 51 + "\nshort\nc\n",
@@ -93,25 +94,20 @@ def test_bad_data_is_told_by_file_and_line(data, tmp_path, name, text, message):
 PAIRS = [(f"s{i} a", f"t{i} b") for i in range(200)]
 
 
-def write(folder, name, lines):
-    folder.mkdir(exist_ok=True)
-    (folder / name).write_text("".join(f"{line}\n" for line in lines))
-    return str(folder / name)
-
-
 def corpus(folder, pairs=PAIRS, names=("my.en", "my.ja")):
+    folder.mkdir(exist_ok=True)
     sources, targets = zip(*pairs, strict=True)
-    return ["--src", write(folder, names[0], sources), "--tgt", write(folder, names[1], targets)]
+    return ["--src", write(folder / names[0], *sources), "--tgt", write(folder / names[1], *targets)]
 
 
-def read(out, names=SIDES):
-    texts = {part: [(out / f"{part}.{name}").read_text().splitlines() for name in names] for part in PARTS}
+def parts_in(out, names=SIDES):
+    texts = {part: [read(out / f"{part}.{name}") for name in names] for part in PARTS}
     return {part: list(zip(*sides, strict=True)) for part, sides in texts.items()}
 
 
 def run(line, tmp_path):
     assert split.main([*line, "--out", str(tmp_path / "out")]) == 0
-    return read(tmp_path / "out")
+    return parts_in(tmp_path / "out")
 
 
 def test_dev_and_test_are_split_off_in_the_order_of_the_text(tmp_path, capsys):
@@ -143,7 +139,7 @@ def test_no_line_of_dev_or_test_is_trained_on(tmp_path, capsys):
 
 
 def test_given_parts_stay_but_for_empty_sides(tmp_path, capsys):
-    texts = [write(tmp_path, "t1", ["s3 a", "", "new"]), write(tmp_path, "t2", ["other", "x", "new"])]
+    texts = [write(tmp_path / "t1", "s3 a", "", "new"), write(tmp_path / "t2", "other", "x", "new")]
     line = [*corpus(tmp_path), "--test-src", texts[0], "--test-tgt", texts[1], "--held", "3"]
     parts = run(line, tmp_path)
     assert parts["test"] == [("s3 a", "other"), ("new", "new")]
@@ -177,7 +173,7 @@ def test_languages_are_the_ends_of_the_names(tmp_path, files, names):
     if path.suffix == ".gz":
         path.write_bytes(gzip.compress(path.read_bytes()))
     assert split.main([*line, "--out", str(tmp_path / "out")]) == 0
-    assert len(read(tmp_path / "out", names)["train"]) == 180
+    assert len(parts_in(tmp_path / "out", names)["train"]) == 180
 
 
 @pytest.mark.parametrize(
@@ -199,7 +195,7 @@ def test_what_cannot_be_split_is_one_line_and_status_2(tmp_path, monkeypatch, ca
     texts = {"empty": [""], "feature": ["a￨1"], "same": ["a"] * 100, "three": ["a", "b", "a", "b"]}
     for name, lines in texts.items():
         for copy in (name, f"{name}.ja"):
-            write(tmp_path, copy, lines)
+            write(tmp_path / copy, *lines)
     assert split.main([*corpus(tmp_path), *more.split(), "--out", "out"]) == 2
     error = capsys.readouterr().err
     assert error.startswith(message.format(folder=tmp_path))

@@ -30,8 +30,7 @@ def made(folder):
 
 
 @pytest.mark.slow
-def test_the_commands_that_are_shown_make_the_same(texts, tmp_path, capsys, monkeypatch):
-    monkeypatch.setenv("OMP_NUM_THREADS", "1")
+def test_the_commands_that_are_shown_make_the_same(one_thread, texts, tmp_path, capsys, monkeypatch):
     monkeypatch.chdir(tmp_path)
     changes = [part for change in TINY for part in ("--set", change)]
     options = ["--run", "run", "--size", "tiny", "--steps", "2", "--beam", "1", "--cross-fit", "2", *changes]

@@ -55,8 +55,8 @@ def folder(tmp_path):
     return tmp_path
 
 
-def prepared(job, aligner=None, folds=0, options=()):
-    return {step.name: step for step in steps_of(prepare(job, aligner, folds, options))}
+def prepared(job, aligner=None, folds=0):
+    return {step.name: step for step in steps_of(prepare(job, aligner, folds, ()))}
 
 
 def steps_of(phases):

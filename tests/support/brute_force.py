@@ -51,9 +51,9 @@ def inversions(order: Order) -> np.ndarray:
     return np.triu(positions[:, None] > positions, 1)
 
 
-def draw_parts(n: int, batch: int, *seed: int) -> np.ndarray:
+def draw_parts(n: int, batch: int) -> np.ndarray:
     """Draw the parts of equally long sentences, in double precision."""
-    return np.random.default_rng((n, *seed)).normal(size=(batch, PARTS, LABELS, n + 1, n + 1))
+    return np.random.default_rng(n).normal(size=(batch, PARTS, LABELS, n + 1, n + 1))
 
 
 def by_parts(parts: np.ndarray) -> Callable[[Node], float]:

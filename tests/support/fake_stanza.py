@@ -5,7 +5,14 @@ It lies in a file of its own so that worker processes can import it.
 
 from pathlib import Path
 
+from preorder.annotate import stanza
 from preorder.annotate.stanza import EMPTY, Annotation
+
+
+def install(monkeypatch, models=()):
+    """Let the stand-in run in place of Stanza, whose version and models are these."""
+    monkeypatch.setattr(stanza, "_work", work)
+    monkeypatch.setattr(stanza, "prepare", lambda options: models)
 
 
 def work(options, chunk):

@@ -3,8 +3,9 @@
 import pytest
 
 
-def check_gradients(network, loss, absolute=1e-8, step=1e-6):
+def check_gradients(network, loss, absolute=1e-8):
     """Check the gradient of a loss by the weight of each tensor that matters most, in double precision."""
+    step = 1e-6
     loss().backward()
     for name, parameter in network.named_parameters():
         flat, gradient = parameter.data.view(-1), parameter.grad.view(-1)

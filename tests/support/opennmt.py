@@ -75,10 +75,10 @@ def outcome(capsys, folder, program, *arguments):
     return status, [line for line in lines if not re.match(r"\[\d{4}-.* (INFO|WARNING)\]", line)]
 
 
-def write_vocabularies(folder, source="train.plain", target="train.tgt"):
-    """Count the tokens of plain text, as ``onmt_build_vocab`` does."""
-    for side, name in (("src", source), ("tgt", target)):
-        counts = Counter((folder / name).read_text(encoding="utf-8").split())
+def write_vocabularies(folder):
+    """Count the tokens of the training text, as ``onmt_build_vocab`` does."""
+    for side, name in (("src", "plain"), ("tgt", "tgt")):
+        counts = Counter((folder / f"train.{name}").read_text(encoding="utf-8").split())
         write(folder / f"vocab.{side}", *(f"{token}\t{count}" for token, count in counts.most_common()))
 
 

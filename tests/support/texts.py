@@ -10,6 +10,14 @@ def write(path, *lines):
     return str(path)
 
 
+def write_bitext(folder):
+    """Write the data of a run into a new folder: the same three lines in each part, and their links."""
+    folder.mkdir()
+    for part in ("train", "dev", "test"):
+        for end, line in (("aa", "a b"), ("bb", "c d"), ("align", "0-0")):
+            write(folder / f"{part}.{end}", *[line] * 3)
+
+
 def read(path):
     """Return the lines of a file, each of which ends in a newline."""
     *lines, rest = Path(path).read_bytes().decode().split("\n")

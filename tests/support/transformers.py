@@ -120,8 +120,8 @@ def times(matrix, vector):
     return [sum(m * x for m, x in zip(row, vector, strict=True)) for row in matrix.tolist()]
 
 
-def randomise(module, seed=1):
-    generator = torch.Generator().manual_seed(seed)
+def randomise(module):
+    generator = torch.Generator().manual_seed(1)
     with torch.no_grad():
         for parameter in module.parameters():
             parameter.copy_(torch.randn(parameter.shape, generator=generator, dtype=parameter.dtype))

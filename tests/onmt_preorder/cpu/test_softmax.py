@@ -12,13 +12,13 @@ from tests.support.running import environment
 TYPES = pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
 
 
-def drawn(dtype, tokens=11, words=37, columns=3, spread=3.0):
+def drawn(dtype, tokens=11, words=37, spread=3.0):
     """Return logits, words with repetitions, and weights, some of them 0."""
     torch.manual_seed(1)
     logits = (spread * torch.randn(tokens, words)).to(dtype)
-    weights = torch.rand(tokens, columns)
+    weights = torch.rand(tokens, 3)
     weights[2] = 0
-    return logits, torch.randint(0, 5, (tokens, columns)), weights
+    return logits, torch.randint(0, 5, (tokens, 3)), weights
 
 
 PROGRAM = """

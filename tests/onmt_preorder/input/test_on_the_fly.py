@@ -4,7 +4,6 @@ import pytest
 
 from onmt_preorder.input import on_the_fly
 from onmt_preorder.input.on_the_fly import OnTheFlyPreorderer
-from preorder.annotate import stanza
 from preorder.annotate.stanza import StanzaOptions
 from preorder.data import Permutation
 from preorder.errors import UsageError
@@ -54,8 +53,7 @@ def test_layers_that_only_files_give():
 
 
 def test_stanza_annotates_in_this_process(monkeypatch, tmp_path):
-    monkeypatch.setattr(stanza, "_work", fake_stanza.work)
-    monkeypatch.setattr(stanza, "prepare", lambda options: [])
+    fake_stanza.install(monkeypatch)
     needy = Counting()
     needy.layers = frozenset({"tags"})
     fly = OnTheFlyPreorderer(Model(needy, stanza=StanzaOptions("en")), str(tmp_path))

@@ -23,6 +23,7 @@ from tests.support import opennmt
 from tests.support.distortion_models import make_model
 from tests.support.opennmt import make_opt, write_training_task
 from tests.support.texts import write
+from tests.support.transformers import OPENNMT
 
 
 def test_options_are_read_whatever_torch_allows(tmp_path):
@@ -70,14 +71,16 @@ def test_weights_in_a_file_of_their_own(tmp_path):
 
 # --- resuming ---
 
-PLAIN = {"encoder_type": "transformer", "preorder_encoding": []}
-
 
 @pytest.mark.parametrize(
     ("then", "now", "message"),
     [
-        ({}, PLAIN, r"^encoder_type is 'transformer', but in the model of train_from, .*\.pt, 'preorder_tr"),
-        (PLAIN, {}, "^encoder_type is 'preorder_transformer', but in the model of train_from"),
+        (
+            {},
+            OPENNMT,
+            r"^encoder_type is 'transformer', but in the model of train_from, .*pt, 'preorder_transformer'$",
+        ),
+        (OPENNMT, {}, "^encoder_type is 'preorder_transformer', but in the model of train_from"),
         ({}, {"preorder_encoding": ["absolute"]}, r"^preorder_encoding is \['absolute'\], .*\['relative'\]$"),
         ({}, {"source_max_relative": 8}, "^source_max_relative is 8, .* 4$"),
     ],
@@ -99,8 +102,8 @@ def test_the_new_checkpoint_tells_of_the_new_text():
     kept = _get_model_opts(now, {"opt": trained})
     assert (kept.transforms, kept.preorder_model, kept.src_subword_model) == (["preorder"], "dir", "new")
     assert kept.dropout == [0.1]
-    plain = make_opt(**PLAIN, transforms=["bpe"])
-    now.__dict__.update(vars(make_opt(**PLAIN, transforms=[])))
+    plain = make_opt(**OPENNMT, transforms=["bpe"])
+    now.__dict__.update(vars(make_opt(**OPENNMT, transforms=[])))
     assert _get_model_opts(now, {"opt": plain}).transforms == ["bpe"]
     assert isinstance(_get_model_opts(now), Namespace)
 

@@ -92,12 +92,10 @@ def test_a_feature_where_none_is_expected():
         parse_source("a￨0 b￨1", False)
 
 
-def corpus_of(tmp_path, sources, targets, features=1, **kwargs):
+def corpus_of(tmp_path, sources, targets, **kwargs):
     write(tmp_path / "src", *sources)
     write(tmp_path / "tgt", *targets)
-    return ParallelCorpus(
-        "train", str(tmp_path / "src"), str(tmp_path / "tgt"), n_src_feats=features, **kwargs
-    )
+    return ParallelCorpus("train", str(tmp_path / "src"), str(tmp_path / "tgt"), n_src_feats=1, **kwargs)
 
 
 @pytest.mark.parametrize("stride", [1, 2, 3, 20])

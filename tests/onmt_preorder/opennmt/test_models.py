@@ -13,12 +13,10 @@ from onmt_preorder.cpu.bfloat16_linear import Bfloat16Linear
 from onmt_preorder.opennmt import models
 from onmt_preorder.plugin import register
 from tests.support.opennmt import make_opt
-from tests.support.transformers import PLAIN, SWAN
+from tests.support.transformers import PAD, PLAIN, SPECIALS, SWAN
 
 register()
 
-SPECIALS = ["<unk>", "<blank>", "<s>", "</s>"]
-PAD = SPECIALS.index("<blank>")
 NPMT = {**SWAN, "local_reordering_window": 7}
 GLOROT = {"param_init": 0, "param_init_glorot": True}
 

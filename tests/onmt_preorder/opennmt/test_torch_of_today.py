@@ -19,6 +19,7 @@ from tests.support import opennmt
 from tests.support.language import sentence, translation, write_texts
 from tests.support.opennmt import call, make_opt, run, write_vocabularies
 from tests.support.running import ROOT
+from tests.support.texts import read
 from tests.support.transformers import learn_from_a_batch, make_vocabs
 
 SENTENCES = [sentence(seed, longest=5) for seed in range(32)]
@@ -55,7 +56,7 @@ def train(folder, name, steps, **changes):
 def translated(folder, model, *arguments):
     given = ("-model", model, "-src", "train.src", "-output", "out", *UNBOUND, *arguments)
     call(folder, "onmt_translate", *given)
-    return (folder / "out").read_text(encoding="utf-8").splitlines()
+    return read(folder / "out")
 
 
 @pytest.fixture(scope="module")

@@ -56,8 +56,8 @@ def make_block(**changes):
     return randomise(ExplicitReordering(SIZE, options(**changes)).double())
 
 
-def states(b=2, n=5):
-    return torch.randn(b, n, SIZE, dtype=torch.float64, generator=torch.Generator().manual_seed(3))
+def states():
+    return torch.randn(2, 5, SIZE, dtype=torch.float64, generator=torch.Generator().manual_seed(3))
 
 
 @pytest.mark.parametrize("rank", [0, 2])

@@ -46,9 +46,9 @@ def block(request):
     return randomise(request.param(options()).double())
 
 
-def states(seed=2, n=5):
-    generator = torch.Generator().manual_seed(seed)
-    return [torch.randn(2, n, SIZE, generator=generator, dtype=torch.float64) for _ in range(2)]
+def states():
+    generator = torch.Generator().manual_seed(2)
+    return [torch.randn(2, 5, SIZE, generator=generator, dtype=torch.float64) for _ in range(2)]
 
 
 @pytest.mark.parametrize("begin", [0, 7])

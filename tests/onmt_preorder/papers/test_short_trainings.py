@@ -19,7 +19,7 @@ from preorder_recipes import gates, jumps, phrases, similarity
 from preorder_recipes.trained import load_line
 from tests.support.distortion_models import DISTORTION
 from tests.support.opennmt import TINY, call, outcome, train, write_training_task
-from tests.support.texts import write
+from tests.support.texts import read, write
 from tests.support.transformers import SWAN
 
 LEARNING = {**TINY, "preorder_encoding": [], "decoder_type": "preorder_transformer"}
@@ -52,7 +52,7 @@ def translate(folder, lines, model, *options):
     write(folder / "test.src", *lines)
     files = ("-src", "test.src", "-output", "test.out", "-batch_size", 16)
     call(folder, "onmt_translate", "-model", model, *files, *options)
-    return lines_of(folder / "test.out")
+    return read(folder / "test.out")
 
 
 @pytest.fixture(scope="module")
@@ -84,10 +84,6 @@ def perplexities(log):
     return list(map(float, re.findall(r"Validation perplexity: ([0-9.e+]+)", log)))
 
 
-def lines_of(path):
-    return path.read_text(encoding="utf-8").splitlines()
-
-
 @pytest.mark.parametrize("name", MODELS)
 def test_it_learns_and_translates(folder, trained, name):
     log = trained(name)
@@ -95,7 +91,7 @@ def test_it_learns_and_translates(folder, trained, name):
     assert second < first
     assert ("similarity: " in log) == (name in ("exgre", "refsr"))
     kind = "plain" if MODELS[name]["data"] == PLAIN else "src"
-    lines = lines_of(folder / f"valid.{kind}")
+    lines = read(folder / f"valid.{kind}")
     options = () if name == "phrases" else ("-max_length", 9)
     outputs = translate(folder, ["", *lines], f"{name}.pt", *options)
     assert len(outputs) == 21
@@ -115,7 +111,7 @@ def test_relative_encoding_puts_words_in_the_order_of_the_given_positions(tmp_pa
         "w1 w2  w3 w4": "w1 w2 w3 w4",
         "w1￨3 w2 w3￨2 w4￨0": "w4 w2 w3 w1",
     }
-    lines, targets = (lines_of(tmp_path / f"valid.{side}")[:60] for side in ("src", "tgt"))
+    lines, targets = (read(tmp_path / f"valid.{side}")[:60] for side in ("src", "tgt"))
     outputs = translate(tmp_path, [*special, *lines], "relative.pt", "-beam_size", 3)
     assert outputs[:5] == list(special.values())
     assert sum(map(str.__eq__, outputs[5:], targets)) > 0.8 * 60
@@ -134,7 +130,7 @@ def test_similarity_on_a_test_set(folder, trained, name, capsys):
     assert learned == pytest.approx(validation, abs=1e-3)
     moves = [
         int(token.split("￨")[1]) - place
-        for line in lines_of(folder / "valid.src")
+        for line in read(folder / "valid.src")
         for place, token in enumerate(line.split())
     ]
     assert own_away == pytest.approx(sum(map(abs, moves)) / len(moves), abs=1e-3)
@@ -151,7 +147,7 @@ def test_the_learned_positions_of_a_sentence(folder, trained, capsys):
     line = [f"--model={folder}/refsr.pt", f"--src={folder}/valid.src", f"--out={folder}/learned.svg"]
     assert similarity.main([*line, "--line=2"]) == 0
     rows = re.findall(r"│ (\S+) *│ +(\d+) │ +([\d.]+) │ +(\d+) │", capsys.readouterr().out)
-    assert [f"{word}￨{gold}" for word, _, _, gold in rows] == lines_of(folder / "valid.src")[1].split()
+    assert [f"{word}￨{gold}" for word, _, _, gold in rows] == read(folder / "valid.src")[1].split()
     assert [int(own) for _, own, _, _ in rows] == list(range(len(rows)))
     assert all(0 <= float(learned) <= len(rows) for _, _, learned, _ in rows)
     picture = (folder / "learned.svg").read_text()
@@ -171,7 +167,7 @@ def test_a_model_without_explicit_reordering_and_averaging(folder, trained, caps
     assert similarity.main(["--model", f"{folder}/reordering.pt", "--src", f"{folder}/valid.src"]) == 2
     assert "the model has no explicit reordering" in capsys.readouterr().err
     call(folder, "onmt_average_models", "-models", *["reordering.pt"] * 2, "-output", "average.pt")
-    lines, short = lines_of(folder / "valid.src"), ("-max_length", 9)
+    lines, short = read(folder / "valid.src"), ("-max_length", 9)
     one, other = (translate(folder, lines, f"{name}.pt", *short) for name in ("average", "reordering"))
     assert one == other
 
@@ -182,10 +178,10 @@ def test_a_model_without_explicit_reordering_and_averaging(folder, trained, caps
 def test_alignments_of_a_given_target(folder, trained):
     trained("distortion")
     files = ("-tgt", "valid.tgt", "-align_output", "alignments", "-attention_output", "attention")
-    lines = lines_of(folder / "valid.plain")
+    lines = read(folder / "valid.plain")
     translate(folder, lines, "distortion.pt", "-beam_size", 1, "-gold_align", *files)
-    attention = map(json.loads, lines_of(folder / "attention"))
-    for line, alignment, rows in zip(lines, lines_of(folder / "alignments"), attention, strict=True):
+    attention = map(json.loads, read(folder / "attention"))
+    for line, alignment, rows in zip(lines, read(folder / "alignments"), attention, strict=True):
         length = len(line.split())
         assert sorted(target for _, target in parse_alignment(alignment).links) == list(range(length))
         assert {len(row) for row in rows} == {length}
@@ -216,7 +212,7 @@ def test_the_jumps_in_a_sentence(folder, trained, capsys):
     line = [f"--model={folder}/distortion.pt", *files, f"--out={folder}/jumps.png"]
     assert jumps.main([*line, "--line=2"]) == 0
     rows = re.findall(r"│ (\S+) *│(.*)│\n", capsys.readouterr().out)
-    assert [word for word, _ in rows] == [*lines_of(folder / "valid.tgt")[1].split(), "(end)"]
+    assert [word for word, _ in rows] == [*read(folder / "valid.tgt")[1].split(), "(end)"]
     for _, numbers in rows:
         assert sum(map(float, re.findall(r"\d\.\d\d", numbers))) == pytest.approx(1, abs=0.04)
     assert (folder / "jumps.png").read_bytes().startswith(b"\x89PNG")
@@ -229,12 +225,12 @@ def test_the_jumps_in_a_sentence(folder, trained, capsys):
 
 def test_what_phrases_become(folder, trained, capsys):
     trained("phrases")
-    lines = lines_of(folder / "valid.plain")
+    lines = read(folder / "valid.plain")
     outputs = translate(folder, lines, "phrases.pt", "-beam_size", 1, "-align_output", "links")
     write(folder / "valid.hyp", *outputs)
     files = [f"--src={folder}/valid.plain", f"--hyp={folder}/valid.hyp", f"--align={folder}/links"]
     assert phrases.main(files) == 0
-    emitters = [{link.split("-")[0] for link in links.split()} for links in lines_of(folder / "links")]
+    emitters = [{link.split("-")[0] for link in links.split()} for links in read(folder / "links")]
     assert f"{sum(map(len, emitters))} phrases, " in capsys.readouterr().out
 
 
@@ -258,14 +254,14 @@ def test_the_gates_of_a_sentence(folder, trained, capsys):
 
 def test_beam_search_with_scores_and_alignments(folder, trained):
     trained("phrases")
-    lines = ["", *lines_of(folder / "valid.plain")]
+    lines = ["", *read(folder / "valid.plain")]
     options = ("-beam_size", 4, "-n_best", 2, "-with_score", "-align_output", "alignments")
     outputs = translate(folder, lines, "phrases.pt", *options)
     best, second = ([line.split("\t") for line in outputs[start::2]] for start in (0, 1))
     for source, (words, score), (others, less) in zip(lines, best, second, strict=True):
         assert (words != others) == bool(source)  # nothing is translated as nothing
         assert float(score) >= float(less)
-    for (words, _), alignment, source in zip(best, lines_of(folder / "alignments")[::2], lines, strict=True):
+    for (words, _), alignment, source in zip(best, read(folder / "alignments")[::2], lines, strict=True):
         links = [tuple(map(int, link.split("-"))) for link in alignment.split()]
         assert links == sorted(links)
         assert sorted(j for _, j in links) == list(range(len(words.split())))
@@ -274,7 +270,7 @@ def test_beam_search_with_scores_and_alignments(folder, trained):
 
 def test_a_reward_for_words_and_gold_scores_that_are_those_of_training(folder, trained, caplog):
     log = trained("phrases")
-    lines, gold = (lines_of(folder / f"valid.{kind}") for kind in ("plain", "tgt"))
+    lines, gold = (read(folder / f"valid.{kind}") for kind in ("plain", "tgt"))
     search = ("-beam_size", 4, "-tgt", "valid.tgt", "-swan_word_reward")
     plain, longer = (translate(folder, lines, "phrases.pt", *search, reward) for reward in (0, 20))
     words = sum(len(line.split()) for line in plain), sum(len(line.split()) for line in longer)
@@ -308,8 +304,8 @@ FEW = {"train_steps": 4, "valid_steps": 2, "save_checkpoint_steps": 2, "keep_che
 
 
 def test_tied_weights_are_saved_and_averaged_and_blank_dev_lines_scored(folder, monkeypatch):
-    write(folder / "blank.src", "", *lines_of(folder / "valid.src"))
-    write(folder / "blank.tgt", "", *lines_of(folder / "valid.tgt"))
+    write(folder / "blank.src", "", *read(folder / "valid.src"))
+    write(folder / "blank.tgt", "", *read(folder / "valid.tgt"))
     seen = []
     monkeypatch.setattr(BleuScorer, "compute_score", lambda _, *texts: seen.append(texts) or 1.0)
     tied = TINY | FEW | {"share_decoder_embeddings": True, "save_model": "tied"}
@@ -318,7 +314,7 @@ def test_tied_weights_are_saved_and_averaged_and_blank_dev_lines_scored(folder, 
     assert len(seen) == 2
     for translations, references in seen:
         assert len(translations) == 21
-        assert references == lines_of(folder / "blank.tgt")
+        assert references == read(folder / "blank.tgt")
     paths = [f"tied_step_{step}.pt" for step in (2, 4)]
     call(folder, "onmt_average_models", "-models", *paths, "-output", "tied.pt")
     one, other, mean = (torch.load(folder / path, weights_only=False) for path in (*paths, "tied.pt"))
@@ -331,7 +327,7 @@ def test_tied_weights_are_saved_and_averaged_and_blank_dev_lines_scored(folder, 
 
 def test_guided_alignment_of_a_source_with_its_end(folder):
     for part in ("train", "valid"):
-        lengths = (len(line.split()) for line in lines_of(folder / f"{part}.plain"))
+        lengths = (len(line.split()) for line in read(folder / f"{part}.plain"))
         write(folder / f"{part}.align", *(" ".join(f"{i}-{i}" for i in range(n)) for n in lengths))
     data = {name: {**paths, "path_align": f"{name}.align"} for name, paths in PLAIN.items()}
     guided = RECURRENT | FEW | {"data": data, "lambda_align": 1.0, "alignment_layer": -1}

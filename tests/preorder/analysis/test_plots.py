@@ -25,8 +25,8 @@ LINE = (Estimate(20.0, (15.0, 25.0)), Estimate(30.0, (28.0, 31.0)))
 GROUPS = (Group("1–10", 12), Group("11+", 7))
 
 
-def curves(lines, groups=GROUPS, kind="length", axis="source length (tokens)"):
-    return Curves(kind, axis, groups, lines, 0, {})
+def curves(lines, groups=GROUPS):
+    return Curves("length", "source length (tokens)", groups, lines, 0, {})
 
 
 TAU = {"unreordered": (None, Estimate(0.5, (0, 1)))}

@@ -34,8 +34,7 @@ SENTENCES = [
 def folder(tmp_path, monkeypatch):
     """A folder in which the stand-in leaves traces; chunks are of a few tokens."""
     monkeypatch.setattr(stanza, "CHUNK", 5)
-    monkeypatch.setattr(stanza, "_work", fake_stanza.work)
-    monkeypatch.setattr(stanza, "prepare", lambda options: [])
+    fake_stanza.install(monkeypatch)
     (tmp_path / "models").mkdir()
     return tmp_path / "models"
 

@@ -5,7 +5,7 @@ import json
 import pytest
 from sacrebleu.metrics import BLEU, CHRF
 
-from tests.preorder.cli.test_errors import FILES
+from tests.support.command_files import FILES
 from tests.support.texts import write
 
 SOURCE, REFERENCE, BASE, OURS = (FILES[name] for name in ("src", "ref", "base", "ours"))

@@ -35,8 +35,7 @@ def folder(tmp_path):
 def models(folder, monkeypatch):
     """Let a stand-in for Stanza run, on chunks of a few tokens; give the folder of its models."""
     monkeypatch.setattr(stanza, "CHUNK", 4)
-    monkeypatch.setattr(stanza, "_work", fake_stanza.work)
-    monkeypatch.setattr(stanza, "prepare", lambda options: [])
+    fake_stanza.install(monkeypatch)
     (folder / "models").mkdir()
     return folder / "models"
 

@@ -3,15 +3,12 @@
 import gzip
 import random
 import re
-import subprocess
-import sys
 
 import pytest
 
 from preorder.cli import main
 from preorder.io import files
 from preorder.methods.block_order import BlockOrderer
-from tests.support.running import environment
 
 FORMATS = ("features", "positions", "order", "text", "tree")
 
@@ -151,23 +148,3 @@ def test_lines_before_damage_are_looked_at_first(models, both, tmp_path):
     found, expected = both("--model", models / "classes", "--src", tmp_path / "src.gz")
     assert found == expected
     assert ": damaged gzip data: " in found[1]
-
-
-LIGHT = """
-import sys
-import preorder.cli.apply
-heavy = {"numba", "scipy", "sklearn", "torch", "stanza", "tqdm", "matplotlib", "rich"} & set(sys.modules)
-assert not heavy, heavy
-from preorder.cli import main
-assert main(sys.argv[1:]) == 0
-heavy = {"scipy.linalg", "sklearn", "tqdm", "preorder.methods.perceptron.learner"} & set(sys.modules)
-assert not heavy, heavy
-"""
-
-
-def test_nothing_is_imported_that_is_not_used(models, tmp_path):
-    (tmp_path / "src").write_text("S1 V2 O3\n")
-    options = f"apply --model {models}/classes --src {tmp_path}/src --format text".split()
-    command = [sys.executable, "-c", LIGHT, *options]
-    done = subprocess.run(command, env=environment(), capture_output=True, text=True)
-    assert (done.stdout, done.returncode) == ("S1 O3 V2\n", 0), done.stderr

@@ -8,7 +8,7 @@ import pytest
 
 from preorder.analysis.results import SCORE_FORMATS
 from preorder.cli import main
-from tests.preorder.cli.test_errors import FILES, GIVEN
+from tests.support.command_files import FILES, GIVEN
 from tests.support.texts import rows, write
 
 PAGE = (Path(__file__).parents[3] / "docs/evaluation.md").read_text(encoding="utf-8")

@@ -207,8 +207,7 @@ def test_apply_on_other_machines(folder, model, apply, monkeypatch, more):
 def test_stanza_on_gpus_of_other_machines(folder, monkeypatch):
     asked = []
     elsewhere(monkeypatch, asked)
-    monkeypatch.setattr("preorder.annotate.stanza._work", fake_stanza.work)
-    monkeypatch.setattr("preorder.annotate.stanza.prepare", lambda options: ["1.9", []])
+    fake_stanza.install(monkeypatch, ["1.9", []])
     command = "annotate --src in/*.en --out-dir out --lang en --stanza-dir . --engine ray".split()
     gpu = ["--stanza-device", "gpu"]
     for more, share in ([], 0), (gpu, 0.25), ([*gpu, "--gpu-share", "0.5"], 0.5):
@@ -219,9 +218,8 @@ def test_stanza_on_gpus_of_other_machines(folder, monkeypatch):
 
 def test_annotate_by_stanza(folder, monkeypatch, capsys):
     """With a stand-in for Stanza; a shard is done once all of its outputs are there."""
-    monkeypatch.setattr("preorder.annotate.stanza._work", fake_stanza.work)
     models = [["pos.pt", 100, 1]]
-    monkeypatch.setattr("preorder.annotate.stanza.prepare", lambda options: ["1.9", models])
+    fake_stanza.install(monkeypatch, ["1.9", models])
     stanza = ["--lang", "en", "--stanza-dir", str(folder), "--trees", "dependency"]
     options = ["annotate", "--src", "in/*.en", "--out-dir", "out", *stanza]
     assert main(options) == 0

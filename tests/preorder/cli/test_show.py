@@ -8,7 +8,7 @@ import statistics
 
 import pytest
 
-from tests.preorder.cli.test_errors import FILES
+from tests.support.command_files import FILES
 from tests.support.texts import write
 
 MANY = 40

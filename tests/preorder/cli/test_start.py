@@ -10,6 +10,7 @@ import pytest
 import preorder
 from preorder.cli import SUMMARIES, main
 from tests.support.running import environment
+from tests.support.tiny_model import train_tiny
 
 CODE = """
 import sys
@@ -50,3 +51,24 @@ def test_the_version_of_the_package_and_of_models(tmp_path, capsys):
         capsys.readouterr().out
         == f"preorder {version('onmt-preorder')} (models of format version {written})\n"
     )
+
+
+LIGHT = """
+import sys
+import preorder.cli.apply
+heavy = {"numba", "scipy", "sklearn", "torch", "stanza", "tqdm", "matplotlib", "rich"} & set(sys.modules)
+assert not heavy, heavy
+from preorder.cli import main
+assert main(sys.argv[1:]) == 0
+heavy = {"scipy.linalg", "sklearn", "tqdm", "preorder.methods.perceptron.learner"} & set(sys.modules)
+assert not heavy, heavy
+"""
+
+
+def test_nothing_is_imported_that_is_not_used(tmp_path):
+    model = train_tiny(tmp_path, classes=3)
+    (tmp_path / "src").write_text("S1 V2 O3\n")
+    options = f"apply --model {model} --src {tmp_path}/src --format text".split()
+    command = [sys.executable, "-c", LIGHT, *options]
+    done = subprocess.run(command, env=environment(), capture_output=True, text=True)
+    assert (done.stdout, done.returncode) == ("S1 O3 V2\n", 0), done.stderr

@@ -1,10 +1,14 @@
 """The local reordering layer, against the sum of Huang et al. 2018, eq. 2, and before every encoder."""
 
+from argparse import Namespace
+
 import pytest
 import torch
 from onmt.model_builder import build_base_model
 
 from onmt_preorder.papers.npmt.layers import LocalReordering
+from onmt_preorder.papers.npmt.options import check
+from preorder.errors import UsageError
 from tests.support.opennmt import make_opt
 from tests.support.transformers import FEATURES, SWAN, WITHOUT_FEATURES, make_vocabs, randomise
 
@@ -71,3 +75,8 @@ def test_it_reorders_words_before_positions_are_added_and_zero_leaves_it_out():
     expected = embeddings.make_embedding.pe(layer(words, source[:, :, 0] == 1))
     torch.testing.assert_close(embeddings(source), expected)
     assert not any("local_reordering" in name for name in build(0, **PLAIN).state_dict())
+
+
+def test_local_reordering_is_not_for_language_models():
+    with pytest.raises(UsageError, match="^local_reordering_window needs model_task: seq2seq$"):
+        check(Namespace(local_reordering_window=3, model_task="lm"))

@@ -206,8 +206,8 @@ def test_language_models_that_cannot_be_loaded(tmp_path, monkeypatch):
         language_model.load(str(tmp_path / "bad.arpa"))
 
 
-def make_translator(count, longest=2):
-    model, opt = make_swan(make_opt(**SWAN, embedding_init=1, swan_segment_length=longest))
+def make_translator(count):
+    model, opt = make_swan(make_opt(**SWAN, embedding_init=1, swan_segment_length=2))
     parser = ArgumentParser()
     translate_opts(parser)
     size = ("-beam_size", str(count), "-n_best", str(count))

@@ -96,7 +96,7 @@ def test_long_messages_of_workers_are_cut_so_that_none_mix(caplog):
     assert max(len(message.encode()) for message in told) <= select.PIPE_BUF
 
 
-SCRIPT = "from tests.preorder import test_workers as t; list(t.in_processes(t.tell_and_sleep, [1], 1))"
+SCRIPT = "from tests.preorder import test_processes as t; list(t.in_processes(t.tell_and_sleep, [1], 1))"
 
 
 def tell_and_sleep(_):
