@@ -47,7 +47,7 @@ SMALL = "--iterations 2 --minibatch 16"
 SIZES = {
     "btg": SMALL,
     "neural-btg": f"{SMALL} --hidden 48 --depth 1",
-    "rvnn": f"{SMALL} --size 400 --trees trees",
+    "rvnn": "--iterations 2 --minibatch 60 --size 128 --trees trees",
     "swap-lstm": f"{SMALL} --size 48 --trees trees",
 }
 
