@@ -89,12 +89,12 @@ def test_goes_on_to_the_same_end(tmp_path, monkeypatch, held, interrupt):
 
 
 def test_checkpoint_of_other_held_out_lines_or_iterations(tmp_path):
-    def run_one(held, iterations):
+    def run_one(held, iterations, **settings):
         checkpoint = Checkpoint(tmp_path / "file")
-        return train(Rehearsed([KEPT] * 3), iterations, HeldOutLines(held), checkpoint)
+        return train(Rehearsed([KEPT] * 3, **settings), iterations, HeldOutLines(held), checkpoint)
 
     first = run_one(LINES, 2)
-    assert run_one(LINES, 2) == first
+    assert run_one(LINES, 2, interrupt=1) == first  # nothing is left to do
     for held, iterations in ((LINES, 3), (LINES.take([0]), 2)):
         with pytest.raises(UsageError, match="other data or options"):
             run_one(held, iterations)
