@@ -69,7 +69,7 @@ def test_of_several_roots_the_last_is_the_root():
     assert [word.deprel for word in words] == ["obj", "parataxis", "obj", "root", "obj"]
 
 
-def test_a_model_parses_again_what_it_was_trained_with(folder, tmp_path, capsys, monkeypatch):
+def test_a_model_parses_again_what_it_was_trained_with(folder, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     write(tmp_path / "src", *LINES)
     write(tmp_path / "links", "0-0 1-1 2-4 3-2 4-3", "", "0-1 1-0", "0-0 1-1 2-2 3-4 4-3")
