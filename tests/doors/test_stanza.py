@@ -9,11 +9,11 @@ from preorder.annotate import stanza
 from preorder.annotate.stanza import StanzaOptions, annotator
 from preorder.data.sentence import Sentence
 from preorder.methods.model_directory import load_model
-from preorder.processes import in_processes
 from preorder.syntax.read import parse_bracketing, parse_conllu
 from tests.support.by_hash import places, save_by_hash
 from tests.support.hard_sentences import HARD, Reading, escaped, reading, run
 from tests.support.hard_sentences import TOKENS as ALL_TOKENS
+from tests.support.running import annotate_here
 from tests.support.texts import read, write
 
 SLOW = "a long token"  # each of its characters is a step for a network
@@ -38,7 +38,7 @@ def options(request, models, tmp_path_factory):
     options = StanzaOptions("en", trees, tagset, folder=models)
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(tmp_path_factory.mktemp("stanza"))
-        patch.setattr(stanza, "in_processes", in_this_process)
+        annotate_here(patch)
         save_by_hash(patch, "model", "words", "tags", *filter(None, [trees]), language="en", stanza=options)
         write(Path("src"), *LINES)
         given = ["--trees", trees] if trees else []
@@ -47,10 +47,6 @@ def options(request, models, tmp_path_factory):
         if trees:
             next(Path().glob("annot.[tc]*")).rename("trees")
         yield options
-
-
-def in_this_process(work, items, workers):
-    return in_processes(work, items, 0)
 
 
 @pytest.fixture(scope="module")

@@ -122,16 +122,6 @@ def test_what_cannot_be(tmp_path, capsys, line, message):
     assert message in capsys.readouterr().err.split("\n")[-2]
 
 
-def keep_no(monkeypatch, part):
-    """Let nothing be kept whose name has this part."""
-    kept = paper_tables.kept_files
-
-    def others(archive, pattern):
-        return [] if part in pattern else kept(archive, pattern)
-
-    monkeypatch.setattr(paper_tables, "kept_files", others)
-
-
 @pytest.mark.parametrize(
     ("table", "missing", "is_trained"),
     [
@@ -142,7 +132,12 @@ def keep_no(monkeypatch, part):
     ],
 )
 def test_what_is_not_kept_needs_a_model(tmp_path, capsys, monkeypatch, table, missing, is_trained):
-    keep_no(monkeypatch, missing)
+    kept = paper_tables.kept_files
+
+    def others(archive, pattern):
+        return [] if missing in pattern else kept(archive, pattern)
+
+    monkeypatch.setattr(paper_tables, "kept_files", others)
     assert papers.main(["huang2018", "--table", table, "--plan", "--run", str(tmp_path)]) == 0
     assert (" npmt" in capsys.readouterr().err) == is_trained
 

@@ -1,4 +1,4 @@
-"""Trainings and translations by OpenNMT-py, for tests and benchmarks."""
+"""Trainings and translations by OpenNMT-py, for tests."""
 
 import copy
 import functools

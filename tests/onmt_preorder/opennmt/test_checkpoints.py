@@ -78,7 +78,7 @@ def test_weights_in_a_file_of_their_own(tmp_path):
         (
             {},
             OPENNMT,
-            r"^encoder_type is 'transformer', but in the model of train_from, .*pt, 'preorder_transformer'$",
+            r"^encoder_type is 'transformer', but in the model of train_from, .*\.pt, 'preorder_transformer'",
         ),
         (OPENNMT, {}, "^encoder_type is 'preorder_transformer', but in the model of train_from"),
         ({}, {"preorder_encoding": ["absolute"]}, r"^preorder_encoding is \['absolute'\], .*\['relative'\]$"),

@@ -214,18 +214,13 @@ def test_sentences_that_are_not_drawn(tmp_path, capsys, first, second, drawn):
     assert error == ("" if drawn is not None else f"{where}: {reason}\n")
 
 
-def test_several_runs(tmp_path):
-    given = {"test.en": "a b", "test.ja": "x y", "a": "x y", "positions": "1 0", "links": "0-1 1-0"}
-    for name, line in given.items():
-        write(tmp_path / name, line)
-    systems = {"base": {"runs": ["a"], "positions": "positions"}}
-    manifest(tmp_path, title=HOSTILE, systems=systems, alignment="links")
-    assert main(["report", *[str(tmp_path)] * 2, "--out", str(tmp_path / "both.html")]) == 0
+def test_several_runs(page, tmp_path):
+    assert main(["report", *[str(page.parent)] * 2, "--out", str(tmp_path / "both.html")]) == 0
     text = (tmp_path / "both.html").read_text(encoding="utf-8")
-    assert headings(text)[:2] == ["2 runs", HOSTILE]
+    assert headings(text)[:2] == ["2 runs", f"Run {HOSTILE}"]
     assert headings(text).count("Scores") == 2
     table = text[text.index("Scores of all runs") : text.index("</table>")]
-    assert table.count("<tr>") == 1 + 2
+    assert table.count("<tr>") == 1 + 2 * len(SYSTEMS)
     assert table.count('<th scope="col">') == 1 + 6
     names = re.findall(r'\sid="([^"]*)"', text)
     assert len(names) == len(set(names))

@@ -6,11 +6,11 @@ from types import SimpleNamespace
 import pytest
 
 import preorder
-from preorder.annotate import spacy, stanza
+from preorder.annotate import spacy
 from preorder.annotate.stanza import StanzaOptions, add_layers
 from preorder.cli import main
 from preorder.data import Sentence
-from preorder.processes import in_processes
+from tests.support.running import annotate_here
 from tests.support.texts import write
 
 ON_GPU = ["--lang", "xx", "--stanza-device", "gpu"]
@@ -34,11 +34,6 @@ def folder(tmp_path_factory):
     folder = tmp_path_factory.mktemp("spacy") / "xx_small"
     nlp.to_disk(folder)
     return folder
-
-
-def work_here(patch):
-    """Annotate in this process: a worker takes seconds to begin."""
-    patch.setattr(stanza, "in_processes", lambda work, items, _: in_processes(work, items, 0))
 
 
 def test_words_keep_their_place_and_every_tree_has_one_root(folder):
@@ -77,7 +72,7 @@ def test_a_model_parses_again_what_it_was_trained_with(folder, tmp_path, monkeyp
     line = ["--src", "src", "--trees", "dependency", "--spacy-model", "./xx_here/"]
     train = ["train", "--align", "links", "--held-out", "0", "--iterations", "1"]
     with monkeypatch.context() as patch:
-        work_here(patch)
+        annotate_here(patch)
         assert main(["annotate", *line, "--out", "annot"]) == 0
         assert main([*train, *line, "--model", "model"]) == 0
     assert "# tagset = upos" in (tmp_path / "annot.conllu").read_text()
@@ -108,7 +103,7 @@ def test_a_model_parses_again_what_it_was_trained_with(folder, tmp_path, monkeyp
 def test_models_that_cannot_be_used(folder, tmp_path, capsys, monkeypatch, options, message):
     import spacy as library
 
-    work_here(monkeypatch)
+    annotate_here(monkeypatch)
     write(tmp_path / "src", "a b")
     library.blank("xx").to_disk(folder.parent / "no_parser")
     (folder.parent / "damaged").mkdir(exist_ok=True)
