@@ -23,7 +23,7 @@ import torch
 from torch import Tensor
 
 from onmt_preorder.opennmt.wrapping import adapts
-from preorder.alignment.tokens import map_links
+from preorder.alignment.tokens import map_links, overlapping
 from preorder.data import Alignment
 from preorder.data.formats import format_alignment, parse_alignment
 from preorder.errors import errors_in
@@ -45,9 +45,9 @@ def sure_links(line: str, path: str, line_number: int) -> dict[str, Any]:
 
 def put_on_pieces(example: dict[str, Any]) -> None:
     """Put the links of an example, which count words, on what the transforms made of the words."""
-    words = [(example[f"{side}_original"], example[side]) for side in ("src", "tgt")]
+    sides = (overlapping(example[f"{side}_original"], example[side], strict=False) for side in ("src", "tgt"))
     with errors_in(*example.get(_READ_FROM, (None,))):
-        links = map_links(parse_alignment(" ".join(example["align"])), *words, strict=False)
+        links = map_links(parse_alignment(" ".join(example["align"])), *sides)
     example["align"] = format_alignment(links).split()
 
 

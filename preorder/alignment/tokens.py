@@ -25,7 +25,7 @@ REACH = 1 << 12  # characters of the text that a block is compared with
 _ALL: frozenset[str] = frozenset(spellings.MARKS)
 _LOW = -(1 << 30)
 
-Tokens = tuple[Sequence[str], Sequence[str]]  # old and new tokens of the same text
+NewTokens = Sequence[Sequence[int]]  # the new tokens, from 0, that each old one shares characters with
 Differences = list[tuple[str, str]]  # characters of the words, and others of the pieces in their place
 
 T = TypeVar("T")
@@ -46,7 +46,7 @@ def words_of_pieces(pieces: Sequence[str], words: Sequence[str]) -> list[range]:
     return _compare(pieces, words)[0]
 
 
-def overlapping(old: Sequence[str], new: Sequence[str], strict: bool = True) -> list[list[int]]:
+def overlapping(old: Sequence[str], new: Sequence[str], strict: bool = True) -> NewTokens:
     """Return the new tokens that share characters with each old one; ``strict``: all must be the same."""
     stems, differences = _compare(new, old)
     if strict and differences:
@@ -58,19 +58,17 @@ def overlapping(old: Sequence[str], new: Sequence[str], strict: bool = True) -> 
     return _with_marks([each or None for each in found], old, [])
 
 
-def map_links(
-    alignment: Alignment, sources: Tokens | None, targets: Tokens | None, strict: bool = True
-) -> Alignment:
-    """Map the links of a sentence pair to other tokens of the same text; None: the tokens of a side stay.
+def map_links(alignment: Alignment, sources: NewTokens | None, targets: NewTokens | None) -> Alignment:
+    """Map the links of a sentence pair by what :func:`overlapping` returns; None: a side's tokens stay.
 
     A link becomes links between all tokens that share characters with its own. Of several confidences it
     has the greatest; it is possible only if no sure link became it.
     """
-    alignment.check_within(*(len(side[0]) if side else None for side in (sources, targets)))
-    maps = [overlapping(*side, strict) if side else None for side in (sources, targets)]
+    sides = sources, targets
+    alignment.check_within(*(None if new is None else len(new) for new in sides))
 
     def mapped(link: Link) -> Iterator[Link]:
-        return product(*(news[index] if news else [index] for news, index in zip(maps, link, strict=True)))
+        return product(*([i] if new is None else new[i] for new, i in zip(sides, link, strict=True)))
 
     sure: dict[Link, float] = {}
     for link, confidence in alignment.confidences().items():

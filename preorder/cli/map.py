@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Sequence
 
-from preorder.alignment.tokens import map_links
+from preorder.alignment.tokens import NewTokens, map_links, overlapping
 from preorder.command_line import options
 from preorder.data.formats import format_alignment, parse_tokens, read_alignments, read_plain
 from preorder.data.sentence import Alignment
@@ -37,23 +36,24 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> None:
     """Write the links of each sentence pair on the new tokens."""
-    sides = []
+    sides = {}
     for side in SIDES:
-        paths = [getattr(arguments, name) for name in (side, f"new_{side}")]
-        if (paths[0] is None) != (paths[1] is None):
+        old, new = (getattr(arguments, name) for name in (side, f"new_{side}"))
+        if (old is None) != (new is None):
             raise UsageError(f"--{side} and --new-{side} belong together")
-        sides.append([(path, read_plain(path, parse_tokens)) for path in paths if path is not None])
-    if not any((*sides, arguments.reverse, arguments.min_confidence, arguments.first_index)):
+        if old is not None:
+            texts = ((path, read_plain(path, parse_tokens)) for path in (old, new))
+            sides[side] = new, files.map_parallel(overlapping, new, *texts)
+    if not any((sides, arguments.reverse, arguments.min_confidence, arguments.first_index)):
         raise UsageError("nothing to do: name the texts, --tgt and --new-tgt, or --src and --new-src")
-    given = [stream for side in sides for stream in side]
 
-    def mapped(alignment: Alignment, *texts: Sequence[str]) -> Alignment:
-        pairs = iter(zip(texts[::2], texts[1::2], strict=True))
-        links = map_links(alignment, *(next(pairs) if side else None for side in sides))
+    def mapped(alignment: Alignment, *given: NewTokens) -> Alignment:
+        new = dict(zip(sides, given, strict=True))
+        links = map_links(alignment, *map(new.get, SIDES))
         if arguments.min_confidence:
             links = links.at_least(arguments.min_confidence)
         return links.reversed() if arguments.reverse else links
 
     alignments = (arguments.align, read_alignments(arguments.align, arguments.first_index))
-    links = files.map_parallel(mapped, arguments.align, alignments, *given)
+    links = files.map_parallel(mapped, arguments.align, alignments, *sides.values())
     files.write_lines(arguments.out, map(format_alignment, links))

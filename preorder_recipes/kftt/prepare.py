@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from preorder.alignment.tokens import map_links
+from preorder.alignment.tokens import map_links, overlapping
 from preorder.command_line import options
 from preorder.data.formats import format_alignment, parse_tokens, read_alignments
 from preorder.errors import DataError, require
@@ -111,7 +111,7 @@ def read_hand_aligned(data: Path, tagger: Tagger) -> list[tuple[str, str, str]]:
             lost += 1
             continue
         tokens = tuple(word for word, _ in tagger(joined(target)))
-        links = format_alignment(map_links(alignment, None, (target, tokens)))
+        links = format_alignment(map_links(alignment, None, overlapping(target, tokens)))
         kept.append((" ".join(source), " ".join(tokens), links))
     LOGGER.info(f"{lost} hand-aligned lines have links past their end and are left out")
     return kept

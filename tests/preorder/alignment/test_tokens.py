@@ -16,7 +16,7 @@ from preorder.errors import DataError
 def test_confidences_and_possible_links_follow():
     links = Alignment.weighted({(0, 0): 0.5, (0, 1): 0.75, (1, 2): 1.0})
     links = replace(links, possible=frozenset({(1, 0), (1, 1)}))
-    mapped = map_links(links, None, (["a", "b", "c"], ["ab", "c"]))
+    mapped = map_links(links, None, overlapping(["a", "b", "c"], ["ab", "c"]))
     assert mapped.confidences() == {(0, 0): 0.75, (1, 1): 1.0}
     assert mapped.possible == {(1, 0)}
 
@@ -182,7 +182,7 @@ def test_texts_that_are_not_the_same():
     with pytest.raises(DataError, match="not the same characters: 'ab' and 'ac'"):
         overlapping(["a", "b"], ["ac"])
     with pytest.raises(DataError, match="link 0-2 is out of range"):
-        map_links(Alignment(frozenset({(0, 2)})), None, (["a", "b"], ["ab"]))
+        map_links(Alignment(frozenset({(0, 2)})), None, overlapping(["a", "b"], ["ab"]))
     links = Alignment(frozenset({(0, 0), (1, 1), (2, 0)}))
-    source = ["the", "cat", "sat"], ["<de>", "the", "ca@@", "t", "<mask>"]
-    assert map_links(links, source, None, strict=False).links == {(1, 0), (2, 1), (3, 1), (4, 0)}
+    source = overlapping(["the", "cat", "sat"], ["<de>", "the", "ca@@", "t", "<mask>"], strict=False)
+    assert map_links(links, source, None).links == {(1, 0), (2, 1), (3, 1), (4, 0)}

@@ -76,7 +76,7 @@ align $ --hand-src source --hand-tgt target --hand-align link | link:2: the file
 align $ --hand-src source --hand-tgt target --hand-align few | 2 hand-aligned sentences are too few
 map --align links | nothing to do: name the texts, --tgt and --new-tgt, or --src and --new-src
 map --align links --tgt old | --tgt and --new-tgt belong together
-map --align links --tgt old --new-tgt new | links:1: these are not the same characters: 'ab' and 'ac'
+map --align links --tgt old --new-tgt new | new:1: these are not the same characters: 'ab' and 'ac'
 map --out out --align links --tgt old --new-tgt cut | cut:2: the file ends after 1 lines
 show & --line 3 | h.src:3: the file has no such line
 show & --lines 1,2-4 | h.src:3: the file has no such line
