@@ -153,9 +153,6 @@ def _check_replaceable(out: Path, texts: Sequence[str | None]) -> None:
     """Refuse a folder that holds other things than the parts of a corpus, or one of some texts."""
     if files.STANDARD in texts:
         raise UsageError("a corpus is read from files, not from standard input")
-    for source, target in zip(texts[::2], texts[1::2], strict=True):
-        if source is not None and source == target:
-            raise UsageError(f"{source}: is both the source and its translation")
     for path in sorted(out.glob("*")):
         if path.name.partition(".")[0] not in PARTS or path.is_dir():
             raise UsageError(f"{out}: holds other files than a split corpus: {path.name}")

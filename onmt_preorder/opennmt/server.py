@@ -71,7 +71,7 @@ def prepare(app: Any) -> None:
 
 
 def _guarded(name: str, view: Any, loaded: Any) -> Any:
-    """Refuse models that are not there or not loaded, options that end the program, and deep JSON."""
+    """Refuse models that are not there or not loaded, and deep JSON."""
 
     @functools.wraps(view)
     def guarded(**arguments: Any) -> Any:
@@ -89,8 +89,6 @@ def _guarded(name: str, view: Any, loaded: Any) -> Any:
             return view(**arguments)
         except RecursionError:
             raise BadRequest("the JSON is nested too deeply") from None
-        except SystemExit:
-            raise BadRequest("no options for a model") from None
 
     return guarded
 

@@ -65,7 +65,10 @@ def execute(parser: argparse.ArgumentParser, argv: Sequence[str] | None = None) 
         sys.stdout.reconfigure(encoding="utf-8")
     if COMPLETION in os.environ:
         require("argcomplete", "completion").autocomplete(parser)
-    arguments = parser.parse_args(argv)
+    try:
+        arguments = parser.parse_args(argv)
+    finally:  # --help ends the program, and its reader may have had enough
+        _discard_output()
     command = getattr(arguments, "parser", parser)
     outputs = given_paths(command, arguments, outputs=True)
     lost = kept = [path for path in outputs if path != STANDARD and not is_special(path)]

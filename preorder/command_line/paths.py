@@ -25,6 +25,9 @@ def check_paths(parser: argparse.ArgumentParser, arguments: argparse.Namespace) 
     is_unread = getattr(arguments, "annot", None) is not None and arguments.src == STANDARD  # its default
     if inputs.count(STANDARD) - is_unread > 1:
         raise UsageError("only one file can come from standard input")
+    for name, path in vars(arguments).items():
+        if name.endswith("src") and path and path == getattr(arguments, f"{name[:-3]}tgt", None):
+            raise UsageError(f"{path}: is both the source and its translation")
     check_outputs(inputs, outputs)
 
 

@@ -140,12 +140,18 @@ def test_standard_streams_that_are_full_or_closed(folder, command, status, messa
 
 
 @pytest.mark.parametrize(
-    "command", ["gold -q --src src --align align", "evaluate -q --align align --order order"]
+    "command",
+    [
+        "gold -q --src src --align align",
+        "evaluate -q --align align --order order",
+        "--version",
+        "gold --help",
+    ],
 )
 def test_a_reader_that_has_had_enough_is_no_error(folder, command):
     reading, writing = os.pipe()
     os.close(reading)
-    assert run(command, writing) == (0, "", "")
+    assert run(command, writing, PYTHONUNBUFFERED="") == (0, "", "")
     os.close(writing)
 
 
