@@ -2,7 +2,6 @@
 
 import json
 import logging
-import sys
 from types import SimpleNamespace
 
 import flask
@@ -106,14 +105,6 @@ def test_what_goes_wrong_in_a_model_shows_no_internals(error, status, shown):
     with pytest.raises(HTTPException) as raised:
         server.run([{"src": src} for src in (" \t", "a", "", "b")])  # no model gets the empty ones
     assert (raised.value.code, raised.value.description) == (status, shown)
-
-
-def test_options_that_end_the_program_end_no_server(client, monkeypatch):
-    """As those of a model in the server's configuration do, which is loaded when it is first asked."""
-    monkeypatch.setattr(TranslationServer, "run", lambda *_: sys.exit(2))
-    answer = client.post("/t/translate", data=b'[{"src": "a"}]')
-    assert (answer.status_code, answer.json["status"]) == (400, "error")
-    assert "no options for a model" in answer.json["error"]
 
 
 def test_each_line_is_logged_once(app, monkeypatch):
