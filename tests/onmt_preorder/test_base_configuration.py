@@ -86,7 +86,7 @@ def test_sizes_and_options_of_the_command_line(folder):
     path = folder / "system.yaml"
     opt, _ = parse(training_parser, path)
     assert (opt.hidden_size, opt.layers, opt.heads, opt.dropout) == (64, 2, 4, [0.1, 0.2])
-    for size in (["-size", "much"], ["--size=much"]):
+    for size in (["-size", "much"], ["--size=much"], ["-size", "little", "-size=much"]):
         opt, _ = parse(training_parser, path, *size, "-heads", "8")
         assert (opt.hidden_size, opt.layers, opt.heads) == (512, 6, 8)
     with pytest.raises(UsageError, match=r"^no size 'much'; there are: none"):

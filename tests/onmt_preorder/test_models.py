@@ -10,7 +10,8 @@ from onmt.encoders.transformer import TransformerEncoder
 from onmt.model_builder import build_model
 from onmt.modules.embeddings import PositionalEncoding
 
-from onmt_preorder.transformer.sinusoidal import sinusoidal
+from onmt_preorder.cpu.dropout import draw_cheaply
+from onmt_preorder.transformer.sinusoidal import encodings, sinusoidal
 from preorder.errors import UsageError
 from tests.support.opennmt import make_opt
 from tests.support.transformers import (
@@ -30,6 +31,7 @@ from tests.support.transformers import (
 )
 
 ALL = {"preorder_encoding": ["absolute", "relative"]}
+RATES = {"dropout": [0.2], "attention_dropout": [0.1]}
 PLACEMENTS = pytest.mark.parametrize("placement", ["pre", "post"])
 EVERY_BLOCK = pytest.mark.parametrize(
     "block",
@@ -56,7 +58,7 @@ EVERY_BLOCK = pytest.mark.parametrize(
     ],
 )
 def test_without_encodings_it_is_the_encoder_of_opennmt(changes):
-    changes = {"preorder_encoding": [], "source_max_relative": 0, "layers": 2, **changes}
+    changes = {"preorder_encoding": [], "source_max_relative": 0, "layers": 2, **RATES, **changes}
     ours = make_encoder(**changes)
     embeddings = make_encoder(**changes).embeddings
     theirs = TransformerEncoder.from_opt(make_opt(**changes), embeddings).eval()
@@ -64,8 +66,16 @@ def test_without_encodings_it_is_the_encoder_of_opennmt(changes):
     src, src_len = batch_of(LONG, SHORT)
     torch.testing.assert_close(ours(src, src_len)[0], theirs(src[:, :, :1], src_len)[0])
     assert ours(src, src_len)[0].equal(ours(src[:, :, :1], src_len)[0])
+    assert dropout_rates(ours) == dropout_rates(theirs)
+    draw_cheaply(theirs)  # as ours
+    dropped = []
     for encoder in (ours, theirs):
-        encoder.train().update_dropout(0.4, 0.3)
+        encoder.train().update_dropout(0.4, 0.0)  # attention's is drawn in another way
+        torch.manual_seed(3)
+        dropped.append(encoder(src[:, :, :1], src_len)[0])
+    torch.testing.assert_close(*dropped)
+    for encoder in (ours, theirs):
+        encoder.update_dropout(0.4, 0.3)
     assert dropout_rates(ours) == dropout_rates(theirs)
 
 
@@ -80,7 +90,7 @@ def test_without_encodings_it_is_the_encoder_of_opennmt(changes):
 )
 def test_without_blocks_it_is_the_decoder_of_opennmt(changes):
     alignment = {"alignment_heads": 2, "alignment_layer": -1}
-    changes = {"layers": 2, **alignment, "encoder_type": "transformer", **changes}
+    changes = {"layers": 2, **alignment, "encoder_type": "transformer", **RATES, **changes}
     ours, theirs = make_model(**changes), make_model(**changes, decoder_type="transformer")
     assert type(theirs.decoder) is TransformerDecoder
     theirs.decoder.load_state_dict(ours.decoder.state_dict())
@@ -90,8 +100,14 @@ def test_without_blocks_it_is_the_decoder_of_opennmt(changes):
     torch.testing.assert_close(states, expected)
     for name in ("std", "align"):
         torch.testing.assert_close(attention[name], expected_attention[name])
+    assert dropout_rates(ours.decoder) == dropout_rates(theirs.decoder)
+    draw_cheaply(theirs.decoder)  # as ours
+    dropped = []
     for model in (ours, theirs):
         model.decoder.train().update_dropout(0.4, 0.3)
+        torch.manual_seed(3)
+        dropped.append(decode(model, *batch())[0])
+    torch.testing.assert_close(*dropped)
     assert dropout_rates(ours.decoder) == dropout_rates(theirs.decoder)
 
 
@@ -168,6 +184,15 @@ def test_relative_positions_of_the_target_pair_by_pair():
         torch.testing.assert_close(result[0, i], attention.final_linear(torch.cat(heads)))
 
 
+def test_attention_with_relative_positions_of_the_target_drops_out():
+    attention = make_model(target_max_relative=2).decoder.transformer_layers[0].self_attn.train()
+    attention.update_dropout(1.0)
+    states = torch.randn(1, 6, 64, generator=torch.Generator().manual_seed(3))
+    result, weights = attention(states, states, states)
+    torch.testing.assert_close(result[0], attention.final_linear.bias.expand(6, -1))
+    torch.testing.assert_close(weights.sum(-1), torch.ones(1, 4, 6))  # as they were
+
+
 @pytest.mark.parametrize("encoding", [[], ["absolute"], ["relative"], ["absolute", "relative"]])
 @pytest.mark.parametrize("source_max_relative", [0, 4])
 def test_positions_matter_where_they_are_encoded_and_padding_does_not(encoding, source_max_relative):
@@ -218,6 +243,8 @@ def test_sinusoidal_encoding():
     torch.testing.assert_close(sinusoidal(torch.arange(100), 64), table[:100])
     odd = torch.tensor([position_encoding(position, 5) for position in range(9)])
     torch.testing.assert_close(sinusoidal(torch.arange(9), 5), odd)
+    for begin, end in ((-3, 7), (-9, 700), (600, 1500)):
+        assert encodings(begin, end, odd).equal(sinusoidal(torch.arange(begin, end), 5))
 
 
 def test_opennmt_initialises_every_table():

@@ -54,7 +54,7 @@ def _scores(scorer: Scorer) -> Tensor:
     for chunk in scorer.first_chunks():
         found = scorer.model.log_probabilities(*scorer.first_symbols(chunk, output))
         scores[chunk, :, 0], prefixes[chunk, :, 1] = found[:, :1], found[:, 1:]
-    if not scorer.limits.unpromising:
+    if not (scorer.limits.unpromising and target):
         _fill(scorer, scores, prefixes, scorer.remaining, known=0)
     else:
         _fill(scorer, scores, prefixes, scorer.remaining.clamp(max=1), known=0)

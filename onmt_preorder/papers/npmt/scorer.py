@@ -28,7 +28,10 @@ class SentencePairs:
     def of_batch(cls, batch: dict[str, Any], states: Tensor, padding: int) -> SentencePairs:
         """Return the pairs of a batch of OpenNMT-py, whose target is padded with the id ``padding``."""
         target = batch["tgt"][:, 1:, 0]
-        lengths = target.ne(padding).sum(1) - 1
+        last = target.ne(padding) * torch.arange(
+            target.size(1), device=target.device
+        )  # a word may be padding
+        lengths = last.amax(1)
         return cls(states, batch["srclen"], target[:, :-1], lengths)
 
 

@@ -17,6 +17,7 @@ from onmt.utils.parse import ArgumentParser
 from safetensors.torch import save_file
 
 from onmt_preorder.cli import main
+from onmt_preorder.opennmt import corpora
 from onmt_preorder.opennmt.checkpoints import best, read_options
 from preorder.errors import DataError, UsageError
 from tests.support import opennmt
@@ -102,6 +103,7 @@ def test_the_new_checkpoint_tells_of_the_new_text():
     kept = _get_model_opts(now, {"opt": trained})
     assert (kept.transforms, kept.preorder_model, kept.src_subword_model) == (["preorder"], "dir", "new")
     assert kept.dropout == [0.1]
+    assert kept.data == {"train": {}}
     plain = make_opt(**OPENNMT, transforms=["bpe"])
     now.__dict__.update(vars(make_opt(**OPENNMT, transforms=[])))
     assert _get_model_opts(now, {"opt": plain}).transforms == ["bpe"]
@@ -169,7 +171,8 @@ def test_checkpoints_without_a_validation_of_their_own(train, tmp_path, capsys):
 TOO_SHORT = {"transforms": ["filtertoolong"], "src_seq_length": 2}
 
 
-def test_a_bucket_of_which_nothing_is_left(train, tmp_path):
+def test_a_bucket_of_which_nothing_is_left(train, tmp_path, monkeypatch):
+    monkeypatch.setattr(corpora, "MOST_LOST", 2)  # one after another
     long, short = "a￨0 a￨1 a￨2", "a￨0"
     write(tmp_path / "train.src", *[long, short] * 15)
     write(tmp_path / "valid.src", short, *[long] * 9)

@@ -7,6 +7,7 @@ import pytest
 import yaml
 from onmt.bin.build_vocab import _get_parser as vocabulary_parser
 from onmt.bin.train import _get_parser as training_parser
+from onmt.opts import translate_opts
 from onmt.utils.parse import ArgumentParser
 
 from onmt_preorder.opennmt.transforms import PreorderTransform
@@ -73,8 +74,11 @@ relative | n_src_feats: 0 | ^preorder_encoding needs the positions as source fea
 relative | n_src_feats: 2, preorder_encoding: [] | reads one source feature, the position, not 2$
 relative | bfloat16: true, model_dtype: fp16 | ^bfloat16 needs model_dtype: fp32
 plain | lambda_align: 1.0, alignment_layer: -4 | ^alignment_layer -4: the decoder has 1 layers, the last is -1
+plain | lambda_align: 1.0, alignment_layer: 1 | ^alignment_layer 1: the decoder has 1 layers
 plain | target_max_relative: 2, decoder_type: transformer | ^target_max_relative needs decoder_type
 plain | target_max_relative: 2, max_relative_positions: 3, position_encoding: false | ^max_relative_pos
+plain | target_max_relative: 2, sliding_window: 3 | ^sliding_window does not work with target_max_relative$
+plain | target_max_relative: 2, num_kv: 2, encoder_type: transformer | ^num_kv does not work with target_max_
 plain | copy_attn: true, encoder_type: transformer | ^copy_attn does not work with decoder_type
 plain | num_experts: 2 | ^num_experts does not work with decoder_type
 plain | self_attn_type: average | ^self_attn_type: average does not work
@@ -88,6 +92,7 @@ plain | explicit_reordering: exgre, encoder_type: transformer | ^explicit_reorde
 plain | explicit_reordering: exgre, reordering_window: 0.3 | window 0.3 is below 0.5
 plain | explicit_reordering: exgre | ^the reordering loss needs the positions
 distortion | encoder_type: brnn | distortion_rnn needs encoder_type: .*, not brnn$
+distortion | n_src_feats: 1 | ^n_src_feats does not work with encoder_type: bidirectional_gru without preorder
 distortion | layers: 2 | has one layer: dec_layers: 1, not 2$
 distortion | distortion_rate_factor: 3, optim: sparseadam | ^distortion_rate_factor does not work with optim
 distortion | copy_attn: true | ^copy_attn does not work with decoder_type: distortion_rnn$
@@ -137,6 +142,14 @@ def test_transforms_that_move_words(tmp_path, name, changes, message):
     """Their positions and links would be those of other words."""
     with pytest.raises(UsageError, match=message) if message else nullcontext():
         validated(tmp_path, {"transforms": [name]}, **changes)
+
+
+@pytest.mark.parametrize("name", ["align_output", "attention_output"])
+def test_a_file_of_alignments_asks_for_them(name):
+    translate_opts(parser := ArgumentParser())
+    opt = parser.parse_args(["-model", "m", "-src", "s", f"-{name}", "f"])
+    ArgumentParser.validate_translate_opts(opt)
+    assert opt.report_align
 
 
 def test_swan_has_no_accuracy_to_stop_by():

@@ -108,6 +108,14 @@ def test_the_same_examples_as_opennmt_in_shares_that_are_all_of_them(tmp_path, s
         assert list(PositionedCorpus(corpus).load(offset, stride)) == expected[offset::stride]
 
 
+def test_one_of_several_data_workers_tells_of_odd_positions(tmp_path, caplog):
+    given = corpus_of(tmp_path, ["a￨3"] * 4, ["x"] * 4)
+    for offset in range(2):
+        assert len(list(PositionedCorpus(given).load(offset, 2))) == 2
+    [message] = caplog.messages
+    assert message.startswith("the positions of 2 of 2 lines are no permutation")
+
+
 def test_alignments_and_lists(tmp_path):
     write(tmp_path / "align", "0-0", "1-1")
     corpus = corpus_of(tmp_path, ["a￨0", "b￨0"], ["x", "y"], align=str(tmp_path / "align"))

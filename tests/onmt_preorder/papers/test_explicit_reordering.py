@@ -74,6 +74,22 @@ def test_the_block_is_the_papers_equations(rank, distance, window):
             torch.testing.assert_close(encodings[sentence, j].tolist(), expected, atol=1e-5, rtol=1e-5)
 
 
+def test_positions_and_the_loss_are_float32_at_least():
+    """bfloat16 has 8 bits: from 128 on it rounds positions to whole numbers."""
+    block, given = make_block().bfloat16(), states().bfloat16()
+    positions = block.positions(given, torch.tensor([5, 3]))
+    encodings = block.encode(positions, given)
+    padding, targets = torch.zeros(2, 5, dtype=torch.bool), torch.arange(5).expand(2, -1)
+    loss = reordering_loss(encodings, targets, padding, options()).loss
+    assert (positions.dtype, encodings.dtype, loss.dtype) == (torch.float32, torch.bfloat16, torch.float32)
+
+
+@pytest.mark.parametrize("distance", [0.5, 1.5])
+def test_the_window_may_be_the_distance_as_in_the_paper(distance):
+    encoder = make_encoder(**OURS, reordering_window=-1, reordering_distance=distance)
+    assert encoder.transformer[0].after_layer.window == distance
+
+
 @pytest.mark.parametrize("window", [0.5, 1.0, 2.0])
 def test_positions_on_a_window_s_edge_and_at_a_sentence_s_ends(window):
     block = make_block(window=window)
@@ -164,8 +180,10 @@ def test_every_layer_reorders_and_the_last_is_supervised():
     torch.testing.assert_close(encoder._seen[2], learned)
 
 
-def test_fusion_is_two_runs_and_a_gate():
-    encoder = make_encoder(**OURS | {"explicit_reordering": "refsr"}, layers=3)
+@pytest.mark.parametrize("encoding", [[], ["relative"]])
+def test_fusion_is_two_runs_and_a_gate(encoding):
+    changes = {"explicit_reordering": "refsr", "preorder_encoding": encoding}
+    encoder = make_encoder(**OURS | changes, layers=3)
     for module in (encoder.fusion, *(layer.after_layer for layer in encoder.transformer)):
         randomise(module)
     src, src_len = batch_of(LONG, SHORT)

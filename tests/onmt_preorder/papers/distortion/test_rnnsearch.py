@@ -147,6 +147,7 @@ def encoder_twin(encoder, words, positions):
 @pytest.mark.parametrize("kinds", [[], ["recurrent"], ["absolute"], ["absolute", "recurrent"]])
 def test_the_encoder_reads_words_in_preordered_order_too(kinds, has_end):
     features = {"n_src_feats": len(kinds) and 1, "distortion_source_end": has_end}
+    features |= {"layers": -1, "enc_layers": 1 + has_end, "dec_layers": 1}
     encoder = make_model(preorder_encoding=kinds, **features).encoder
     sentences = [LONG, SHORT, [("w7", 0)], [(word, "_") for word, _ in SHORT]]
     src, lengths = batch_of(*sentences)

@@ -94,6 +94,9 @@ def test_what_is_unpromising_takes_a_little_probability():
     assert (exact - found[1]).min() >= 0
     assert (exact - found[1]).max() < 0.05
     assert (found[1] - found[2]).min() > 0
+    empty = make_batch([2, 1], [0, 0])
+    expected = log_likelihood(model, empty, WorkLimits(3))
+    assert log_likelihood(model, empty, WorkLimits(3, unpromising=1e-3)).equal(expected)
 
 
 def test_locked_dropout_gives_the_gradient_of_what_was_scored():
@@ -107,6 +110,14 @@ def test_locked_dropout_gives_the_gradient_of_what_was_scored():
     assert torch.autograd.gradcheck(total, batch.states)
     torch.manual_seed(2)
     assert not torch.equal(log_likelihood(model, batch, WorkLimits(2)), total(batch.states))
+    first = model.first_gates(batch.states.device)
+    state, _, masks = model.network.begin(batch.states[0], first)
+    assert masks.unique().tolist() == [0, 2]
+    for layer in range(2):
+        below = torch.ones_like(masks)
+        below[:, layer] = 0  # of either layer alone
+        output, _ = model.network.step(first.expand(len(state), -1), state, below)
+        assert output.any() == (layer == 0)
 
 
 def test_no_more_logits_than_allowed_at_a_time():

@@ -16,12 +16,12 @@ from onmt.utils.parse import ArgumentParser
 from onmt_preorder.papers.npmt import language_model
 from onmt_preorder.papers.npmt.language_model import NgramFluency
 from onmt_preorder.papers.npmt.likelihood import log_likelihood
-from onmt_preorder.papers.npmt.scorer import SentencePairs
+from onmt_preorder.papers.npmt.scorer import SentencePairs, WorkLimits
 from onmt_preorder.papers.npmt.search import beam_search, best_segments, greedy_segments, spread
 from preorder.errors import DataError, MissingExtraError
 from tests.support.opennmt import make_opt
 from tests.support.segmentations import BEGIN, END, WORDS, all_segments, make_batch, make_model, segment_score
-from tests.support.transformers import SWAN, WITHOUT_FEATURES, make_vocabs
+from tests.support.transformers import SPECIALS, SWAN, WITHOUT_FEATURES, make_vocabs
 
 LONGEST = 2
 EVERY = len(all_segments(LONGEST))
@@ -206,12 +206,12 @@ def test_language_models_that_cannot_be_loaded(tmp_path, monkeypatch):
         language_model.load(str(tmp_path / "bad.arpa"))
 
 
-def make_translator(count):
+def make_translator(count, *options):
     model, opt = make_swan(make_opt(**SWAN, embedding_init=1, swan_segment_length=2))
     parser = ArgumentParser()
     translate_opts(parser)
     size = ("-beam_size", str(count), "-n_best", str(count))
-    given = parser.parse_args(["-model", "m", "-src", "s", *size])
+    given = parser.parse_args(["-model", "m", "-src", "s", *size, *options])
     vocabs = make_vocabs(None) | {"decoder_start_token": "<s>"}
     return Translator.from_opt(model, vocabs, given, opt, global_scorer=GNMTGlobalScorer.from_opt(given))
 
@@ -219,6 +219,56 @@ def make_translator(count):
 def make_swan(opt):
     torch.manual_seed(1)
     return build_model(opt, opt, make_vocabs(None), None, -1).eval(), opt
+
+
+@pytest.mark.parametrize(("asked", "choices"), [(0, 5), (1, 2), (3, 3)])
+def test_how_many_segments_a_source_token_has(asked, choices):
+    assert make_translator(5, "-n_best", "2", "-swan_choices", str(asked)).choices == choices
+
+
+def test_unknown_words_can_be_banned_or_replaced():
+    unknown, padding, begin = map(SPECIALS.index, ("<unk>", "<blank>", "<s>"))
+    assert make_translator(2).banned == [padding, begin]
+    assert make_translator(2, "-ban_unk_token").banned == [padding, begin, unknown]
+    batch = {"src": torch.tensor([[[4], [5], [6]]]), "srclen": torch.tensor([3])}
+    assert make_translator(2).translate_batch(batch)["alignment"] == [[]]
+    found = make_translator(2, "-replace_unk").translate_batch(batch)
+    for words, links in zip(found["predictions"][0], found["alignment"][0], strict=True):
+        assert (0 if links is None else len(links)) == len(words) - 1
+
+
+def test_a_validation_is_exact_and_leaves_out_what_cannot_be_said(caplog):
+    limits = {"swan_segment_length": 2, "swan_unpromising": 0.2}
+    model, _ = make_swan(make_opt(**SWAN, embedding_init=1, bfloat16=True, **limits))
+    batch = {"src": torch.tensor([[[5], [6], [7]], [[4], [1], [1]]]), "srclen": torch.tensor([3, 1])}
+    batch["tgt"] = torch.tensor([[2, 4, 5, 6, 3]] * 2).unsqueeze(2)
+    target, states = make_vocabs(None)["tgt"], model.encoder(batch["src"], batch["srclen"])[0]
+    layers = model.decoder.segment_layers(model.generator, target)
+    assert layers.precision == torch.float32
+    with caplog.at_level("WARNING", "onmt"):
+        loss, statistics = model.decoder.translation_loss(model.generator, target, batch, states)
+    pairs = SentencePairs.of_batch(batch, states, SPECIALS.index("<blank>"))
+    likelihood = log_likelihood(layers, pairs, WorkLimits(2))
+    assert likelihood[1] == -math.inf
+    torch.testing.assert_close(loss, -likelihood[0])
+    assert statistics.n_words == 4
+    [message] = caplog.messages
+    assert message.startswith("left out: 1 pairs of more target words than 2 (swan_segment_length)")
+
+
+def test_a_target_word_may_be_the_symbol_of_padding():
+    batch = {
+        "tgt": torch.tensor([[2, 5, 1, 6, 3], [2, 3, 1, 1, 1]]).unsqueeze(2),
+        "srclen": torch.tensor([3, 1]),
+    }
+    pairs = SentencePairs.of_batch(batch, torch.zeros(2, 3, 4), SPECIALS.index("<blank>"))
+    assert (pairs.words[0].tolist(), pairs.lengths.tolist()) == ([5, 1, 6], [3, 0])
+
+
+def test_dropout_changes_in_words_and_layers():
+    model, _ = make_swan(make_opt(**SWAN, dropout=[0.5]))
+    model.update_dropout(0.25, 0.0)
+    assert (model.decoder.network.dropout, model.decoder.embeddings.dropout.p) == (0.25, 0.25)
 
 
 @pytest.mark.parametrize("count", [1, 2, 5, 9])
