@@ -103,8 +103,9 @@ def _counts(words: np.ndarray, neighbours: np.ndarray, border: int) -> Any:
     from scipy import sparse
 
     contexts = min(CONTEXT_WORDS, border)
-    columns = np.where(neighbours == border, contexts, neighbours)
-    kept = (words != border) & (columns <= contexts)
+    is_border = neighbours == border
+    columns = np.where(is_border, contexts, neighbours)
+    kept = (words != border) & (is_border | (neighbours < contexts))
     ones = np.ones(int(kept.sum()), dtype=np.float64)
     return sparse.csr_matrix((ones, (words[kept], columns[kept])), shape=(border, contexts + 1))
 

@@ -1,6 +1,7 @@
 """Chunks of sentences through a stand-in for Stanza; then Stanza itself, on the small models of ../shared."""
 
 import json
+import os
 import shlex
 import shutil
 from types import SimpleNamespace
@@ -76,6 +77,8 @@ def test_what_the_annotation_depends_on():
     keys = [next(stanza._chunks(SENTENCES, *one, Checkpoints()))[2] for one in settings]
     assert keys[-2] == keys[-3]
     assert len(set(keys)) == 6
+    tagged = [[Sentence(("a", "b"), tags)] for tags in (("A", "B"), ("B", "A"), None)]
+    assert len({next(stanza._chunks(one, options[0], [], Checkpoints()))[2] for one in tagged}) == 3
 
 
 def test_no_such_devices(models):
@@ -149,6 +152,42 @@ def test_long_sentences_are_parsed_in_pieces(models):
     assert "parataxis" in tree.tree.relations[MAX_LENGTH:]
     for head, relation in list(zip(tree.tree.heads, tree.tree.relations, strict=True))[MAX_LENGTH:]:
         assert (head == root) == (relation == "parataxis")
+
+
+def test_pieces_have_their_own_tags():
+    words = tuple(map(str, range(MAX_LENGTH + 2)))
+    pieces = stanza._pieces(Sentence(words, words))
+    assert [len(piece) for piece in pieces] == [MAX_LENGTH, 2]
+    assert all(piece.tags == piece.words for piece in pieces)
+
+
+@pytest.mark.parametrize(("tagset", "expected"), [("upos", "A X B X"), ("xpos", "U A U B")])
+def test_given_tags_stand_in_the_column_of_their_tagset(tagset, expected):
+    """The other has the tagger's."""
+    rest = {"upos": "U", "xpos": "X", "feats": None, "deprel": "next"}
+
+    def pipeline(given, processors):
+        if not isinstance(given, list):
+            return given
+        words = ([SimpleNamespace(text=w, head=i, **rest) for i, w in enumerate(one)] for one in given)
+        return SimpleNamespace(sentences=[SimpleNamespace(words=each) for each in words])
+
+    options = StanzaOptions("en", "dependency", tagset, tagged=True)
+    ((tags, tree),) = Annotator(pipeline, options).annotate([Sentence(("a", "b"), ("A", "B"))])
+    assert tags == ("A", "B")
+    assert [tag for line in tree.split("\n") for tag in line.split("\t")[3:5]] == expected.split()
+
+
+def test_models_that_are_replaced_are_others(tmp_path):
+    pytest.importorskip("stanza")
+    (tmp_path / "resources.json").write_text(json.dumps({"fr": {}}))
+    (tmp_path / "fr").mkdir()
+    path, found = tmp_path / "fr/tagger.pt", []
+    for size, time in ((1, 1), (2, 1), (2, 2)):
+        path.write_bytes(b"x" * size)
+        os.utime(path, (time, time))
+        found.append(json.dumps(prepare(StanzaOptions("fr", folder=str(tmp_path)))))
+    assert len(set(found)) == 3
 
 
 class Phrase:

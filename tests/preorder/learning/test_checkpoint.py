@@ -40,7 +40,7 @@ def test_full_disk(tmp_path, monkeypatch):
     assert not list(tmp_path.iterdir())
 
 
-def test_digest_tells_apart():
+def test_digest_tells_apart(monkeypatch):
     digests = [
         digest({"a": 1}, ARRAYS["a"]),
         digest({"a": 2}, ARRAYS["a"]),
@@ -51,3 +51,5 @@ def test_digest_tells_apart():
     ]
     assert len(set(digests)) == len(digests)
     assert digest({"a": 1, "b": 2}) == digest({"b": 2, "a": 1})
+    monkeypatch.setattr("preorder.learning.checkpoint.__version__", "0")
+    assert digest({"a": 1}, ARRAYS["a"]) not in digests

@@ -40,6 +40,7 @@ def test_known_are_those_seen_twice_the_most_frequent_first():
     vocabulary = Vocabulary.of(SENTENCES, ["words", "tags"])
     assert vocabulary.known == {"words": ("b", "a"), "tags": ("B", "A")}
     assert vocabulary.rows == {"words": 3, "tags": 3}
+    assert encode.frequent("babac") == ("a", "b")  # equally frequent ones by name
 
 
 def test_rows_of_tokens():

@@ -95,7 +95,8 @@ def test_checkpoint_of_other_held_out_lines_or_iterations(tmp_path):
 
     first = run_one(LINES, 2)
     assert run_one(LINES, 2, interrupt=1) == first  # nothing is left to do
-    for held, iterations in ((LINES, 3), (LINES.take([0]), 2)):
+    others = Bitext(LINES.sentences, [Alignment(frozenset({(0, 1), (1, 0)}))] * 2)
+    for held, iterations in ((LINES, 3), (LINES.take([0]), 2), (others, 2)):
         with pytest.raises(UsageError, match="other data or options"):
             run_one(held, iterations)
 

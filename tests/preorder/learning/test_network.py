@@ -37,3 +37,14 @@ def test_rate_rises_and_falls():
     assert (rates[0], rates[-1]) == pytest.approx((0, 0))
     assert sorted(rates[:6]) == rates[:6]
     assert sorted(rates[5:], reverse=True) == rates[5:]
+
+
+def test_what_is_dropped_is_the_same_of_all_tokens_and_made_up_for():
+    torch = network.torch
+    torch.manual_seed(1)
+    dropped = network.drop(torch.ones(3, 4, 5000), 1, 0.2)
+    assert dropped.unique().tolist() == [0, pytest.approx(1.25)]
+    assert dropped.mean().item() == pytest.approx(1, abs=0.02)
+    assert (dropped == dropped[:1]).all()
+    assert (network.drop(torch.ones(3, 4, 5000), 3, 0.2) != dropped).any(0).any()
+    assert network.drop(dropped, 1, 0.0) is dropped

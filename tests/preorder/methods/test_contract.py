@@ -3,6 +3,7 @@
 import pickle
 import random
 import re
+from dataclasses import replace
 
 import pytest
 
@@ -181,6 +182,21 @@ def test_held_out_lines_measure_the_model_and_do_not_choose_it(method):
             tau = HeldOutLines(held).tau(model.order(held.sentences))
             assert tau == statistics["history"][-1]["tau_nakagawa"]
     assert arrays[0] == arrays[1] == arrays[2]
+
+
+@pytest.mark.parametrize("method", ITERATED)
+def test_a_checkpoint_of_other_words_or_links_is_refused(method, tmp_path):
+    def train(lines, checkpoint):
+        options = options_of(method, ensemble="none")
+        return method_class(method).fit(lines, options, NO_LINES, checkpoint)
+
+    lines = bitext()
+    with pytest.raises(KeyboardInterrupt):
+        train(lines, Interrupting(tmp_path / "checkpoint", after=1))
+    words = [replace(sentence, words=("they", *sentence.words[1:])) for sentence in SENTENCES]
+    for other in (monotone(), replace(lines, sentences=words)):
+        with pytest.raises(UsageError, match="other data or options"):
+            train(other, Checkpoint(tmp_path / "checkpoint"))
 
 
 @pytest.mark.parametrize("method", ITERATED)

@@ -79,12 +79,13 @@ def test_every_line_is_ordered_by_a_model_that_has_not_seen_it():
 
 
 def refuse(part, name, threads):
-    raise UsageError(f"no {name}")
+    raise UsageError(f"no {name} on {threads}")
 
 
-@pytest.mark.parametrize("threads", [1, 2])
-def test_what_ends_one_training_ends_all(threads):
-    with pytest.raises(UsageError, match="^no fold-1-of-2$"):
+@pytest.mark.parametrize(("threads", "of_each"), [(1, 1), (2, 1), (5, 2)])
+def test_what_ends_one_training_ends_all(threads, of_each):
+    """The threads are shared out among those that run at a time."""
+    with pytest.raises(UsageError, match=f"^no fold-1-of-2 on {of_each}$"):
         cross_fit(unaligned(1, 1, 1), [0, 1, 2], 2, refuse, threads)
 
 

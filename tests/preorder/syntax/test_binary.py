@@ -80,17 +80,33 @@ def test_what_joins_the_head_first_and_last():
     assert bracketed(sentence, "head") == "((he (has (bought ((a pen) (for her))))) .)"
     quoted = DependencyTree((1, -1, 1), ("punct", "root", "punct"))
     assert bracketed(Sentence(tuple("'a'"), ("X",) * 3, tree=quoted), "head") == "(' (a '))"
+    roots = DependencyTree((-1,) * 4, ("root",) * 4)
+    assert bracketed(Sentence(tuple("abcd"), ("X",) * 4, tree=roots), "head") == "(((a b) c) d)"
+
+
+@pytest.mark.parametrize("relation", "det amod nummod compound flat fixed clf det:poss compound:prt".split())
+def test_what_is_close_to_its_head(relation):
+    heads = DependencyTree((1, -1, 1), (relation, "root", "nmod"))
+    assert bracketed(Sentence(tuple("abc"), ("X",) * 3, tree=heads), "head") == "((a b) c)"
 
 
 def test_names_of_nodes():
     sentence = parse_bracketing("(ROOT (S (SBAR (VP (VB a) (NP (NN b)) (NP (NN c)))) (. .)))")
     names = [(b, e, category) for b, _, e, category in binary_branches(sentence, "head")]
     assert names == [(0, 4, "S"), (0, 3, "VP"), (0, 2, "VP'")]
+    of_four = binary_branches(parse_bracketing("(VP (VB a) (NN b) (NN c) (NN d))"), "head")
+    assert [category for *_, category in of_four] == ["VP", "VP'", "VP'"]
     heads = DependencyTree((1, -1, 1, 2), ("nsubj", "root", "obj", "det"))
     branches = binary_branches(Sentence(tuple("abcd"), ("X",) * 4, tree=heads), "head")
     assert branches == [(0, 1, 4, "nsubj-"), (1, 2, 4, "-obj"), (2, 3, 4, "-det")]
     left = binary_branches(Sentence(tuple("abc"), ("X",) * 3, tree=DependencyTree((2, 2, -1), "xyz")), "left")
     assert left == [(0, 2, 3, "-head"), (0, 1, 2, "-y")]
+
+
+def test_a_unary_chain_over_a_token_is_among_its_siblings_what_stands_on_top():
+    """So VP is the head of S, as VB would not be."""
+    sentence = parse_bracketing("(S (NN a) (NN b) (VP (VB c)) (NN d))")
+    assert bracketed(sentence, "head") == "((a (b c)) d)"
 
 
 def test_tokens_that_no_phrase_covers():
@@ -108,6 +124,7 @@ def test_tokens_that_no_phrase_covers():
         ((2, -1, 1, 0), (1, -1, 1, 1)),  # 0 → 2 passes over the root, then so does 3 → 0
         ((2, 3, -1, 2), (2, 2, -1, 2)),  # 1 → 3 passes over the root
         ((-1, 3, 0, 0), (-1, 0, 0, 0)),
+        ((2, 3, 4, -1, 1), (3, 3, 1, -1, 3)),  # 0 → 2 is as short as 2 → 4, and further left
         ((2, -1, -1), (-1, -1, -1)),  # between 0 and 2 stands another root
         ((), ()),
     ],
@@ -132,6 +149,11 @@ def test_arcs_that_cross_are_lifted(heads, lifted):
         ("NP", "DT JJ", 1),
         ("NP", "QP $ XX", 1),
         ("NP", "XX YY", 1),
+        ("NP", "NP CC NP", 0),
+        ("NP", "$ CD", 0),
+        ("NP", "JJR XX", 0),
+        ("NX", "DT NN", 1),
+        ("VP", "VB VBD", 1),
         ("CP", "IP SP", 0),
         ("ADVP", "XX YY", 1),
     ],

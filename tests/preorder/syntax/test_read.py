@@ -51,6 +51,8 @@ def test_words_and_tokens_of_conllu(file):
     (tokens,) = added(file(*FRENCH), "Je vais du parc .")
     assert tokens.tags == ("PRON", "VERB", "ADP", "NOUN", ".")
     assert tokens.tree == DependencyTree((1, -1, 3, 1, 1), ("nsubj", "root", "case", "obl", "punct"))
+    ((_, readings),) = TreeFile(file(*FRENCH))
+    assert [len(reading) for reading in readings] == [5, 6]  # that of the tokens first
 
 
 def test_the_word_nearest_to_the_root_speaks_for_its_token(file):
@@ -76,6 +78,11 @@ def test_trees_over_several_lines(file, first, separator):
     text = {"(())": "x y", "(NN a)": "a", DEEP: "I see"}[first]
     sentences = added(file(first + separator, DEEP + separator, "(NN b)"), text, "I see", "b")
     assert [len(s.tree.constituents) for s in sentences] == [4 if first == DEEP else 0, 4, 0]
+
+
+def test_a_tree_behind_blanks_and_indented_by_tabs(file):
+    sentences = added(file(" " + DEEP.replace("\n", "\n\t"), "(NN b)"), "I see", "b")
+    assert [len(s.tree.constituents) for s in sentences] == [4, 0]
 
 
 CONLLU = "\n".join([row(1, "see", 0, "root"), row(2, "fish", 1, "obj")])
@@ -130,6 +137,18 @@ def test_forms_with_spaces(file, text):
     assert sentence.tree.relations[1:-1] == ("flat",) * (parts - 2)
 
 
+def test_forms_with_spaces_beside_a_multiword_token(file):
+    """There may be several spaces, and the words are parted, too."""
+    lines = ["1-2\tdu" + "\t_" * 8, row(1, "de", 3), row(2, "le", 3), row(3, "26  000", 0)]
+    for text, heads in (("du 26 000", (1, -1, 1)), ("de le 26 000", (2, 2, -1, 2))):
+        assert added(file(*lines), text)[0].tree.heads == heads
+
+
+def test_columns_that_are_named(file):
+    columns = "# global.columns = ID FORM LEMMA UPOS XPOS FEATS HEAD DEPREL DEPS MISC"
+    assert added(file(columns, row(1, "a", 0)), "a")[0].tree.heads == (-1,)
+
+
 @pytest.mark.parametrize(
     ("asked", "first", "tags"),
     [
@@ -176,6 +195,17 @@ def test_given_tags_stay(file):
         ([row(1, "a", 0), "", row(1, "a", 1)], ["a", "a"], "trees:3: the heads above token 1 form a cycle"),
         ([row(1, "a", 0), "2-3\tb" + "\t_" * 8], ["a b"], "trees:1: token 'b' has words beyond"),
         ([row(1, "a", 0), "1-1\tb" + "\t_" * 8], ["a b"], "trees:2: token 1-1 does not stand before"),
+        ([row(1, "a", 0), "2-1\tb" + "\t_" * 8, row(2, "b", 1)], ["a b"], "trees:2: token 2-1 does not"),
+        (
+            ["1-2\tab" + "\t_" * 8, row(1, "a", 0), "2-3\tbc" + "\t_" * 8, row(2, "b", 1), row(3, "c", 1)],
+            ["ab c"],
+            "trees:3: token 2-3 does not stand before its words",
+        ),
+        (
+            ["", "", "(S (A a))", "(S (A b))"],  # the blank lines say nothing of what follows the first tree
+            ["a", "x", "b"],
+            "trees:4: token 1 of the tree is 'b', of the sentence 'x'",
+        ),
         (["(S (NN a)) (S (NN b))"], ["a"], "trees:1: more than one tree"),
         (["(S (NN a)))"], ["a"], r"trees:1: '\)' outside all brackets"),
         (["(S (NN a b))"], ["a b"], "trees:1: token 'b' has no bracket of its own"),

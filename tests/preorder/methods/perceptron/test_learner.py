@@ -69,6 +69,16 @@ def test_average_weighs_later_weights_more():
             np.testing.assert_allclose(row, np.average(over_time, 0, shares), atol=1e-5)
 
 
+def test_each_sentence_has_its_own_time():
+    """However many are learned from at once."""
+    one, other = (Learner(*random_corpus(40, seed=1), PerceptronOptions(minibatch=1)) for _ in range(2))
+    with ThreadPoolExecutor(1) as pool:
+        one.learn_from(np.arange(40), pool)
+        for sentence in range(40):
+            other.learn_from(np.array([sentence]), pool)
+    np.testing.assert_allclose(flat(one), flat(other), atol=1e-5)
+
+
 def iterated(learner, *iterations):
     done = []
     progress = [learner.learn(iteration, done.append) for iteration in iterations]

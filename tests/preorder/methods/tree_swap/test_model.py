@@ -13,7 +13,7 @@ from preorder.data import NO_LINES, Bitext, Sentence  # noqa: E402
 from preorder.data.trees import ConstituencyTree, DependencyTree  # noqa: E402
 from preorder.errors import UsageError  # noqa: E402
 from preorder.methods.registry import all_options, method_class  # noqa: E402
-from preorder.methods.tree_swap.model import weights_in_loss  # noqa: E402
+from preorder.methods.tree_swap.model import Learner, weights_in_loss  # noqa: E402
 from preorder.syntax.read import parse_bracketing  # noqa: E402
 from tests.support.verb_last import CORPUS, bitext, links  # noqa: E402
 
@@ -91,6 +91,15 @@ def test_statistics(method):
 
 
 @pytest.mark.parametrize("method", METHODS)
+def test_the_best_orders_that_trees_allow(method):
+    """Over aligned tokens, and over all."""
+    sentence = parse_bracketing("(S (X a) (X b) (X c) (X d) (X e))")
+    _, statistics = trained(method, Bitext([sentence], [links(1, 3, 0, 2)]), iterations=1)
+    assert statistics["allowed_aligned"] == pytest.approx(5 / 6)
+    assert statistics["allowed_all"] == pytest.approx(8 / 10)
+
+
+@pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize(
     ("lines", "reason"),
     [
@@ -129,6 +138,45 @@ def test_options_of_the_network(method):
     again = type(without).from_state(*without.state())
     assert again.order([CORPUS[0][0]]) == without.order([CORPUS[0][0]])
     assert statistics["history"][0]["errors"] > 0
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("changes", [{"weighting": "nodes"}, {"dropout": 0.3}])
+def test_options_of_the_training(method, changes):
+    usual, other = (trained(method, iterations=1, **given)[0].state()[1] for given in ({}, changes))
+    assert any(usual[name].tobytes() != other[name].tobytes() for name in usual)
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_trees_are_made_binary_as_in_training(method):
+    """Those of held-out lines, too: no tree that branches to the left gives this order."""
+    lines = Bitext([parse_bracketing("(S (X a) (X b) (X c))")] * 24, [links(2, 0, 1)] * 24)
+    model, statistics = trained(method, lines, lines.take(range(4)), binarisation="right")
+    assert statistics["history"][-1]["tau_nakagawa"] == 1
+    assert model.order(lines.sentences[:1])[0].positions == (2, 0, 1)
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize(("rarity", "is_learned"), [(1e-9, True), (1e9, False)])
+def test_rare_words_are_hidden_in_training(method, monkeypatch, rarity, is_learned):
+    """Where words alone tell which order is right."""
+    monkeypatch.setattr("preorder.learning.network.RARITY", rarity)
+    sentences = [parse_bracketing(f"(S (X {word}) (X b))") for word in "ac"] * 12
+    _, statistics = trained(method, Bitext(sentences, [links(0, 1), links(1, 0)] * 12))
+    assert (statistics["history"][-1]["loss"] < 0.5) == is_learned
+
+
+def test_every_iteration_goes_on_with_the_rate_and_draws_its_own_order(monkeypatch):
+    done, drawn, loss = [], [], Learner._loss
+    monkeypatch.setattr("preorder.learning.network.share_of_rate", lambda share: done.append(share) or 1e-9)
+    monkeypatch.setattr(Learner, "_loss", lambda *given: drawn.append(given[1].tolist()) or loss(*given))
+    trained("rvnn", iterations=4)
+    assert done == pytest.approx(np.arange(len(done)) / len(done))
+    each = [drawn[k : k + 4] for k in range(0, len(drawn), 4)]  # two minibatches of each length
+    lengths = {tuple(len(CORPUS[one[0]][0]) for one in minibatches) for minibatches in each}
+    together = {tuple(map(tuple, sorted(minibatches))) for minibatches in each}
+    assert len(lengths) > 1
+    assert len(together) == 4
 
 
 def test_weights_of_nodes():
