@@ -83,6 +83,13 @@ def test_trusted_by_their_definition(links):
     assert trusted_groups(Alignment.weighted(links), 6) == (ranks, confidences)
 
 
+def test_only_sure_links_count():
+    alignment = Alignment(frozenset({(0, 1), (1, 0)}), possible=frozenset({(0, 0), (1, 1), (2, 0)}))
+    assert gold_permutation(alignment, 3, "keep").positions == (1, 0, 2)
+    assert target_groups(alignment, 3) == (1, 0, UNALIGNED)
+    assert trusted_groups(alignment, 3) == ((1, 0, UNALIGNED), (1, 1, 1))
+
+
 @pytest.mark.parametrize("order_of", [gold_permutation, target_groups, trusted_groups])
 @pytest.mark.parametrize("confidence", [0.5, 1])
 def test_link_out_of_range(order_of, confidence):

@@ -99,6 +99,17 @@ def test_learns_that_people_link_particles_too(monkeypatch):
         assert min(measured.precision, measured.recall) > 0.9
 
 
+def test_what_is_held_out_does_not_teach():
+    """Other hand links of a sentence do not change its own confidences. The seed decides on the fifths."""
+    known = known_candidates(CORPUS, {pair: Alignment(frozenset(GOLD[pair])) for pair in range(20)})
+    found = rescoring.cross_validated(known, seed=1)
+    other = rescoring.cross_validated([(known[0][0], frozenset()), *known[1:]], seed=1)
+    np.testing.assert_array_equal(other[0], found[0])
+    assert any((one != two).any() for one, two in zip(other, found, strict=True))
+    again = rescoring.cross_validated(known, seed=2)
+    assert any((one != two).any() for one, two in zip(again, found, strict=True))
+
+
 def test_sentences_without_any_link():
     lengths = np.array([2, 0]), np.array([3, 1])
     nothing = links([set(), set()])
@@ -111,6 +122,7 @@ def test_sentences_without_any_link():
 
 
 def test_hand_alignments_that_teach_nothing():
+    rescoring.check_enough(20)
     with pytest.raises(UsageError, match="19 hand-aligned sentences are too few to learn from: 20 at least"):
         rescoring.check_enough(19)
     some = Candidates((1, 1), np.array([0]), np.array([0]), np.zeros((1, 3), np.float32))

@@ -1,5 +1,6 @@
 """Words of pieces, and links mapped to other tokens, against what is known by construction."""
 
+import random
 from collections import defaultdict
 from dataclasses import replace
 from itertools import combinations, pairwise, product
@@ -59,6 +60,11 @@ def stems(pieces, words):
         ("she said", "she said she", [0, 1, NONE]),
         ("one two three", "▁one ▁tw", [0, 1]),
         ("one", "one two", [0, NONE]),
+        ("one two", "q r s t", [0, 0, 1, 1]),
+        ("aa b", "▁a a a ▁b", [0, 0, NONE, 1]),  # a word begins with a space
+        ("baa aa", "ba ￭a a a ￭a", [0, 0, NONE, 1, 1]),  # no word ends before a joiner
+        ("xyz uv", "▁x y <mask> v", [0, 0, 1, 1]),  # what is masked begins the word: v does not
+        ("in ĠæĿ± äº¬", "in 東京", [0, [1, 2]]),
         ("( a ) , b", "(a), b", [[0, 1, 2, 3], 4]),
         ("the newest house", "the new@@ <mask> house", [0, 1, 1, 2]),
         ("the newest house", "<mask> newest car", [0, 1, 2]),
@@ -158,6 +164,17 @@ def test_long_lines(number):
     assert stems(pieces, words) == [[index] for index in kept for _ in range(2)]
 
 
+def test_long_lines_of_few_letters():
+    """A block ends where its pieces also fit other places: what comes after it decides."""
+    generator = random.Random(3)
+    words = ["".join(generator.choices("ab", k=2)) for _ in range(400)]
+    pieces = [piece for first, second in words for piece in (f"{first}@@", second)]
+    for index in generator.sample(range(len(pieces)), 40):
+        pieces[index] = "<mask>"
+    found = stems(pieces, words)
+    assert sum(stem == [index // 2] for index, stem in enumerate(found)) > 790
+
+
 @pytest.mark.parametrize(
     ("old", "new", "expected"),
     [
@@ -168,6 +185,7 @@ def test_long_lines(number):
         ("`` -LRB- a well @-@ known AT&T ''", '"(a well-known AT &amp; T"', None),
         ("10\u00a0000 ａ\u200bb", "10 000 ab", [[0, 1], [2]]),
         ("cafe\u0301 Straße", "café STRASSE", [[0], [1]]),
+        ("a\u20dd b", "a b", [[0], [1]]),
         ("（ Ｋyoto ㈱", "(kyo to ( 株)", [[0], [0, 1], [2, 3]]),
     ],
 )

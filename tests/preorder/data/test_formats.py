@@ -33,6 +33,7 @@ def test_confidences_as_they_are_written():
     assert alignment.doubtful == {((1, 0), 0.75)}
     assert formats.format_alignment(alignment) == "0-0 0-1 1-0:0.75 1-1"
     assert formats.format_alignment(formats.parse_alignment("0-0:0.000001")) == "0-0:0.000001"
+    assert formats.parse_alignment("0-0 0?0 1p1").possible == {(1, 1)}  # a sure link is not possible, too
 
 
 @pytest.mark.parametrize(
@@ -72,6 +73,7 @@ def test_indices_from_one(tmp_path, kind):
     path.write_text(kind.format("1-1 2-3:0.5 3p1") + "\n")
     (alignment,) = formats.read_alignments(str(path), 1)
     assert formats.format_alignment(alignment) == "0-0 1-2:0.5 2?0"
+    assert formats.format_alignment(alignment.reversed()) == "0-0 0?2 2-1:0.5"
     path.write_text("1-1\n1-0\n")
     with pytest.raises(DataError, match="align:2: link 1-0 does not count from 1"):
         list(formats.read_alignments(str(path), 1))
@@ -113,6 +115,13 @@ def test_features_round_trip_and_hide_what_opennmt_would_break(example):
     for field in line.split(" ") if line else []:
         assert field.count("￨") == 1
         assert field == field.strip()
+
+
+def test_what_separates_tokens():
+    assert formats.parse_tokens(" a\tb\rc\u3000d  e\r") == ("a", "b", "c\u3000d", "e")
+    with pytest.raises(DataError, match="has token￨position already"):
+        formats.parse_source("a￨0 b￨1￨_")
+    assert formats.parse_source("a￨0 b").words == ("a￨0", "b")
 
 
 @pytest.mark.parametrize("line", ["a￨0 b", "a￨x", "a￨0.5"])
@@ -170,4 +179,5 @@ def test_escapes_are_undone_and_nothing_else(token, escaped):
     assert formats.escape_token(token) == escaped
     assert formats.unescape_token(escaped) == token
     assert formats.needs_escape(("x", token)) == (token != escaped)
+    assert formats.is_odd(f"x {token}") or token == escaped
     assert not formats.needs_escape(("&", "#38;"))  # "&#" of two tokens is no escape

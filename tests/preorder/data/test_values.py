@@ -67,6 +67,16 @@ def test_why_links_are_out_of_range(links, lengths, guess):
         assert error.value.reason.partition("tokens")[2].partition("(")[0] == guess
 
 
+def test_a_reversed_alignment_has_the_lengths_of_the_other_side():
+    reversed_links = links((0, 4), source_length=2, target_length=5).reversed()
+    assert reversed_links == links((4, 0), source_length=5, target_length=2)
+
+
+def test_links_of_less_confidence_are_gone():
+    alignment = Alignment.weighted({(0, 0): 0.5, (1, 1): 0.25, (2, 2): 1})
+    assert alignment.at_least(0.5).confidences() == {(0, 0): 0.5, (2, 2): 1}
+
+
 def test_worked_example_of_the_paper():
     """Kawara et al. 2021, Figure 6."""
     words = "I like the pen that my father bought yesterday".split()
