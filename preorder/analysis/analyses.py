@@ -181,7 +181,7 @@ def length_curves(data: EvaluationData, metrics: Sequence[str], groups: Sentence
     measured = data.measure(metrics)
     if data.preordering:
         if "unreordered" in data.orders:
-            raise UsageError("--positions: unreordered is the source's own order")
+            raise UsageError("a system or order has another's name: unreordered is the source's own order")
         orders = {"unreordered": data.monotone, **data.orders}
         measured += measure([data.preordering], {name: [order] for name, order in orders.items()})
     return grouped_curves("length", groups, measured, data.seed)

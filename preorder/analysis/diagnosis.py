@@ -22,6 +22,7 @@ from preorder.analysis.results import SCORE_FORMATS, Curves, Estimate, Table, es
 from preorder.btg.viterbi import all_positions, best_trees
 from preorder.compiled import entry_point
 from preorder.data import Alignment, Permutation
+from preorder.errors import UsageError
 from preorder.metrics import Metric, MetricOptions, Score
 from preorder.metrics.orders import Preordering, evaluation, mean_of
 from preorder.metrics.scoring import Systems, Text, measure, measure_translations, score_systems
@@ -171,7 +172,9 @@ def diagnose_translations(
         every[name] = runs
         reordered = zip(*(reorder_translations(run, references) for run in runs), strict=True)
         for title, orders in zip(ORDERS.values(), reordered, strict=True):
-            every[f"{name}, {title}"] = list(orders)
+            if (ordered := f"{name}, {title}") in systems:
+                raise UsageError(f"{ordered}: what a table calls {name} in another order: rename the system")
+            every[ordered] = list(orders)
     measured = measure_translations(references, every, (*HEADROOM_METRICS, "ter"), options)
     drawn_as = {f"{name}, {title}": name for name in systems for title in ORDERS.values()}
     scoring = score_systems(measured, None, seed, drawn_as)

@@ -26,6 +26,7 @@ def folder(tmp_path, monkeypatch):
     (tmp_path / "corpus").mkdir()
     shutil.copy("src", "corpus/src")
     (tmp_path / "link").symlink_to("src")
+    (tmp_path / "hard").hardlink_to("src")
     (tmp_path / "empty").mkdir()
     (tmp_path / "lang=en").mkdir()
     for name in ("lang=en/src", "src.classes", "corpus/src.gz"):
@@ -48,6 +49,7 @@ ANNOTATE = "annotate --pos tgt --classes 2"
         ("align --src src --tgt tgt --out tgt", "tgt would be overwritten while it is needed"),
         ("gold --src src --align align --out src", "src would be overwritten"),
         ("gold --src src --align align --out link", "link would be overwritten"),
+        ("gold --src src --align align --out hard", "hard would be overwritten"),
         ("gold --src src --align align --out corpus", "corpus: is a directory"),
         ("gold --src src --align align --out new/", "new/: is a directory"),
         ("gold --src src --align align --out none/out", "none/out: cannot be written: there is no folder"),

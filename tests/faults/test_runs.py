@@ -164,6 +164,7 @@ def test_the_results_keep_what_earlier_commands_have_finished(in_process, tmp_pa
     folder = tmp_path / "run"
     one, two = "baseline_absolute_relative", "preorder_relative"
     assert in_process(folder, "--systems", f"{one},{two}", "--seeds", "1,2", "--steps", "9") == 0
+    assert f" --baseline {one} " in (folder / "commands.sh").read_text()
     whole = (folder / "results.json").read_bytes(), (folder / "report.json").read_bytes()
     assert in_process(folder, "--systems", two, "--seeds", "2", "--steps", "9") == 0
     assert ((folder / "results.json").read_bytes(), (folder / "report.json").read_bytes()) == whole
@@ -174,6 +175,8 @@ def test_the_results_keep_what_earlier_commands_have_finished(in_process, tmp_pa
         one: [1, 2],
         two: [1, 2, 3],
     }
+    tau = {name: system["tau"]["mean"] for name, system in results["systems"].items()}
+    assert tau == {one: 0.25, two: 0.5}  # of what a system reads
     assert results["systems"][one]["words_per_second"]["mean"] == 6 / 0.05  # in no time
     assert "mean ± standard deviation of 2 to 3 trainings" in capsys.readouterr().out
     (folder / "results.json").write_text("[")

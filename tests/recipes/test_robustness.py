@@ -44,9 +44,12 @@ def test_each_model_has_its_search_and_the_subword_model_by_its_whole_path(tmp_p
     for name in ("swan", "other"):
         torch.save({"opt": Namespace(decoder_type=name)}, tmp_path / f"{name}.pt")
     line = "--src file --ref file --run run --ratio 1.5 --word-reward 1.2 --beam 2 --subword-model file"
-    line += " --plain other=other.pt swan=swan.pt"
-    models = robustness._test(robustness.build_parser().parse_args(line.split())).models
+    line += " --plain other=other.pt swan=swan.pt --seed 7 --percent 5,10"
+    test = robustness._test(robustness.build_parser().parse_args(line.split()))
+    for step in (robustness._swap(test), robustness._analyse(test)):
+        assert after("--percent", step.command) == "5,10"
+    assert after("--seed", robustness._swap(test).command) == "7"
     for name, ratio, reward in [("other", 1.5, 0), ("swan", 0, 1.2)]:
-        found = _get_parser().parse_args(["-model", "m", "-src", "s", *models[name][-1]])
-        assert (found.beam_size, found.ratio, found.swan_word_reward) == (2, ratio, reward)
+        found = _get_parser().parse_args(["-model", "m", "-src", "s", *test.models[name][-1]])
+        assert (found.beam_size, found.ratio, found.swan_word_reward, found.seed) == (2, ratio, reward, 7)
         assert found.src_subword_model == found.tgt_subword_model == str(tmp_path / "file")

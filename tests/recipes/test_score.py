@@ -66,6 +66,9 @@ def test_markdown_has_marks_deviations_and_p_values():
     assert "- BLEU tok:none" in notes
     assert "translated in a second, beam 5, ratio 1.5, word reward 1.2, on cpu" in notes
     assert "learned next to nothing" not in notes
+    one_each = results()
+    one_each["systems"][NAME]["seeds"] = [1]
+    assert any(line.endswith("paired bootstrap over sentences") for line in markdown(one_each))
     idle = results()
     idle["systems"]["base"]["bleu"]["mean"] = 0.2
     assert any("base learned next to nothing" in line for line in markdown(idle))

@@ -6,7 +6,7 @@ import pytest
 
 from preorder.errors import DataError
 from preorder_recipes import split
-from preorder_recipes.pipeline.data import copy_data, main
+from preorder_recipes.pipeline.data import copy_data, fault_of, main
 from preorder_recipes.pipeline.job import PARTS
 from tests.support.texts import read, write
 
@@ -55,9 +55,24 @@ def test_training_pairs_are_filtered_in_all_files_alike(data, tmp_path, capsys):
     assert command(data, tmp_path / "other", "--given-alignment") == 0
     assert capsys.readouterr().out == message + "\n"
     assert {path.name: path.read_text() for path in (tmp_path / "other").iterdir()} == made
+    assert command(data, tmp_path / "longer", "--max-length", "51") == 0
+    assert "1 to 51 tokens a side" in capsys.readouterr().out
     message = copy_data(data, tmp_path / "longer", SIDES, False, 51, False)
     assert "1 to 51 tokens a side" in message
     assert "2 over 9 times as long on one side" in message
+
+
+def test_nine_times_as_long_is_still_fit():
+    assert fault_of(("w", "t " * 9)) is None
+
+
+def test_tags_of_other_data_are_removed(data, tmp_path):
+    out = tmp_path / "out"
+    assert command(data, out) == 0
+    assert (out / "train.en.pos").exists()
+    (data / "dev.en.pos").unlink()
+    assert command(data, out) == 0
+    assert not list(out.glob("*.pos"))
 
 
 def test_hand_aligned_sentences_are_copied(data, tmp_path, capsys):
@@ -152,7 +167,7 @@ def test_given_parts_stay_but_for_empty_sides(tmp_path, capsys):
 
 def test_unfit_pairs_are_never_drawn_and_at_most_a_20th_is(tmp_path):
     unfit = [("", "x"), ("w " * 51, "t"), ("one", "t " * 10)] * 50
-    parts = run([*corpus(tmp_path, PAIRS[:40] + unfit), "--held", "7"], tmp_path)
+    parts = run([*corpus(tmp_path, PAIRS[:40] * 5 + unfit), "--held", "7"], tmp_path)
     assert all(pair in PAIRS for part in PARTS[1:] for pair in parts[part])
     assert [len(parts[part]) for part in PARTS[1:]] == [2, 2]
 

@@ -193,6 +193,8 @@ def test_hand_aligned_sentences_teach_the_aligner(folder):
     assert after("--min-confidence", command) == "0.3"
     assert set(files) < set(steps["align"].reads)
     assert "--hand-align" not in steps["align-source"].command
+    cuts = [steps[f"align-{part}"].command[2] for part in PARTS]
+    assert cuts == ["1,2p", "3,4p", "5,6p"]
 
 
 @pytest.mark.parametrize("folds", [0, 5])
@@ -226,6 +228,16 @@ def test_a_preorderer_to_begin_from_is_read_from_where_it_is_named():
     _, shipped = run._separated(["--init", "en-ja-demo"])
     assert Path(shipped, "model.json").is_file()
     assert options[1] in train_preorderer(job_of(Path(), "preorder_relative"), 0, tuple(options)).reads
+
+
+@pytest.mark.parametrize("given", [(), ("--trees", "dependency", "--threads", "3")])
+def test_options_of_the_preorderer_are_given_once(folder, given):
+    for part in PARTS:
+        (folder / f"data/{part}.en.trees").write_text("\n\n")
+    step = train_preorderer(job_of(folder, "preorder_relative"), 0, ("--method", "rvnn", *given))
+    command = (*step.command, *step.aside)
+    assert command.count("--trees") == command.count("--threads") == 1
+    assert after("--trees", command) == ("dependency" if given else "data/train.en.trees")
 
 
 def test_subwords_are_learned_before_the_vocabularies_and_read_in_training():

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from preorder.analysis import LAST_LENGTH, LENGTH_WIDTH
-from preorder.analysis.analyses import by_gain, by_length
+from preorder.analysis.analyses import by_fitting_length, by_gain, by_length
 from preorder.analysis.results import Curves, Estimate, Group, parse_curves
 from preorder.analysis.swap import swapped_words, swaps
 from preorder.data import Permutation
@@ -51,6 +51,16 @@ def test_every_gain_stands_where_its_label_says(gains, width):
             assert (gains[i] == 0) == (label == "0")
         seen += indices.tolist()
     assert sorted(seen) == list(range(len(gains)))
+
+
+@pytest.mark.parametrize(("gain", "label"), [(0.1 + 0.2, "0.2 to 0.3"), (-0.1 - 0.2, "−0.3 to −0.2")])
+def test_a_group_of_gains_includes_its_end_that_is_farther_from_0(gain, label):
+    assert as_dictionary(by_gain([gain], 0.1)) == {label: [0]}
+
+
+def test_the_width_fits_nearly_all_lengths():
+    assert list(as_dictionary(by_fitting_length([6] * 200 + [7]))) == ["6", "7+"]
+    assert list(as_dictionary(by_fitting_length([6, 7]))) == ["5–6", "7–8"]
 
 
 CURVES = Curves(

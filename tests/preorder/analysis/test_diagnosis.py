@@ -13,14 +13,18 @@ from sacrebleu.metrics import BLEU
 from preorder.analysis.diagnosis import (
     CASES,
     GAINED,
+    LONGEST,
     best_btg_order,
     best_order,
     diagnose_pair,
     diagnose_translations,
     match,
+    pair_tables,
     reorder_translations,
+    translation_tables,
 )
 from preorder.data import Alignment, Permutation
+from preorder.errors import UsageError
 from preorder.metrics import MetricOptions
 from tests.support.brute_force import order, trees
 from tests.support.running import ROOT
@@ -74,6 +78,11 @@ def test_the_best_btg_order_is_that_of_all_btg_orders(n):
         assert agreement(found, ranks) == max(agreement(one, ranks) for one in orders)
 
 
+@pytest.mark.parametrize(("words", "step"), [(LONGEST, -1), (LONGEST + 1, 1)])
+def test_long_hypotheses_keep_their_order(words, step):
+    assert best_btg_order(np.arange(words)[::-1]).tolist() == list(range(words))[::step]
+
+
 @settings(max_examples=30)
 @given(WORDS.filter(lambda words: 1 <= len(words) <= 6), WORDS.filter(bool))
 def test_the_bound_is_never_above_the_best_of_all_permutations(hypothesis, reference):
@@ -99,6 +108,26 @@ def test_words_are_what_the_tokenizer_splits():
     assert found["words"] == {"missing": 0, "too_many": 0, "others": 0}
 
 
+@pytest.mark.parametrize(("case_sensitive", "others"), [(False, 0), (True, 1)])
+def test_upper_and_lower_case(case_sensitive, others):
+    options = MetricOptions("none", case_sensitive)
+    found = diagnose_translations([["a b c d"]], {"one": [["A b c d"]]}, options)[0]["one"]
+    assert found["words"]["others"] == others
+
+
+def test_no_system_has_the_name_of_another_one_in_the_best_order():
+    systems = {"a": [["d c b a"]], "a, best order": [["a b c d"]]}
+    with pytest.raises(UsageError, match="^a, best order: what a table calls a in another order"):
+        diagnose_translations([["a b c d"]], systems, OPTIONS)
+
+
+def test_what_is_left():
+    systems = {"short": [["a b c"]], "long": [["a b c d e f"]]}
+    found = diagnose_translations([["a b c d"]], systems, OPTIONS)[0]
+    assert found["short"]["words"] == {"missing": 1, "too_many": 0, "others": 0}
+    assert found["long"]["words"] == {"missing": 0, "too_many": 2, "others": 0}
+
+
 def test_a_run_is_compared_with_itself_in_another_order():
     """The runs have very different scores, and gain alike: the last eighth of their lines is turned round."""
     (lines,) = references = [[f"{a} {b} c d e" for a in "abcdefgh" for b in "ijklmnop"]]
@@ -108,6 +137,8 @@ def test_a_run_is_compared_with_itself_in_another_order():
     gain = found["best_order"]["gain"]["bleu"]
     assert 2 < gain["interval"][0] < gain["difference"] < gain["interval"][1] < 30
     assert gain["p_value"] < 0.01
+    other = diagnose_translations(references, {"one": runs}, OPTIONS, seed=2)[0]["one"]
+    assert other["best_order"]["gain"]["bleu"]["interval"] != gain["interval"]
 
 
 def test_translations():
@@ -118,6 +149,9 @@ def test_translations():
     assert json["best_order"]["gain"]["bleu"]["difference"] == json["best_order"]["bleu"] - json["bleu"]
     assert json["words"] == {"missing": 0, "too_many": 0, "others": 0.5}
     assert json["best_order"]["interval"]["bleu"][0] <= json["best_order"]["bleu"]
+    rows = translation_tables({"one": json})[0].rows
+    gain = f"{json['best_order']['gain']['bleu']['difference']:+.2f}"
+    assert [row[-1].partition(" ")[0] for row in rows] == ["–", gain, gain]
 
 
 def test_a_pair():
@@ -132,6 +166,17 @@ def test_a_pair():
     assert found["nearest"]["name"].startswith("a made-up")  # tau -1/3 is nearest to 0.30
     assert (found["unreordered"]["distance"], found["predicted"]["distance"]) == (6 / 6, 2 / 6)
     assert found["words"][0] == {"word": "y", "count": 3, "unreordered": 2 / 3, "predicted": 2 / 3}
+    assert pair_tables(found)[1].rows[1] == ("x", "2", "1.00", "0.00")
+
+
+def test_the_nearest_case_and_the_words_with_most_distance_left():
+    """A case is near in tau and in share. Of equal words the first in the alphabet is first."""
+    alignments = [Alignment(frozenset(enumerate(targets))) for targets in ((1, 0), *[(0, 1)] * 4)]
+    names = [("z", "x"), *[("y", "x")] * 4]
+    found = diagnose_pair(names, alignments, [Permutation.identity(2)] * 5)[0]
+    assert (found["unreordered"]["tau"], found["share_of_the_way"]) == (pytest.approx(0.6), 0)
+    assert found["nearest"]["name"] == "KFTT, Ja→En, 22 words"
+    assert [word["word"] for word in found["words"]] == ["x", "z", "y"]
 
 
 def test_a_group_of_one_length_is_measured_as_if_it_were_alone():
@@ -141,6 +186,7 @@ def test_a_group_of_one_length_is_measured_as_if_it_were_alone():
     names = [("x",) * len(one) for one in orders]
     curves = diagnose_pair(names, alignments, orders)[1]
     assert [group.label for group in curves.groups] == ["2", "3", "4"]
+    assert diagnose_pair(names, alignments, orders, seed=2)[1] != curves
     for k in range(3):
         alone = diagnose_pair(names[k::3], alignments[k::3], orders[k::3])[0]
         for score in ("tau", "tau_nakagawa", "complete_match", "distance"):

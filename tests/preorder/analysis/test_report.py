@@ -48,6 +48,7 @@ def test_everything(tmp_path):
     [
         ({"title": None}, "report.title: not a text"),
         ({"references": []}, "report.references: not a list of texts"),
+        ({"references": ["a", "a"]}, "report.references: not a list of texts, each once"),
         ({"references": [1]}, "report.references: not a list of texts"),
         ({"systems": {}}, "report.systems: not an object"),
         ({"systems": {"a": "b"}}, "report.systems.a: not an object"),
@@ -183,6 +184,13 @@ def test_json(page, tmp_path, capsys):
         assert mine["preordered"] == mine["source"][::-1]
         assert mine["tau_nakagawa_preordered"] == 1 > mine["tau_nakagawa"]
         assert same["tau_nakagawa_preordered"] == same["tau_nakagawa"] == mine["tau_nakagawa"]
+    given["systems"]["third"]["positions"] = "positions"  # both have one order
+    manifest(folder, **given)
+    assert main(["report", str(folder), "--json", "--seed", "2"]) == 0
+    (run,) = json.loads(capsys.readouterr().out)["runs"]
+    drawn = {one["heading"]: one["content"] for one in run["chapters"] if "in the order of" in one["heading"]}
+    assert list(drawn) == ["Sentences in the order of ours<b>, third"]
+    assert [one["line"] for one in drawn.popitem()[1]["sentences"]] != chosen
 
 
 LONG = " ".join("a" * 41)
@@ -194,6 +202,7 @@ LONG = " ".join("a" * 41)
         (("a b", "x y", "0-1 1-0"), ("a b", "x y", "0-0"), [1, 2]),
         (("a b", "x y z", "0-0 0-2 1-1"), ("a b", "x y", "0-0"), [2]),  # cannot be sorted
         ((LONG, "x y", "0-1 1-0"), ("a b", LONG, "0-0"), []),
+        (("", "x y", ""), ("a b", "x y", "0-0"), [2]),
         (("a b", "x y", "0-1 1-0"), ("a b", "x y", "0-2"), None),
     ],
 )
@@ -224,6 +233,19 @@ def test_several_runs(page, tmp_path):
     assert table.count('<th scope="col">') == 1 + 6
     names = re.findall(r'\sid="([^"]*)"', text)
     assert len(names) == len(set(names))
+
+
+def test_a_score_that_one_of_the_runs_lacks(page, tmp_path):
+    folder = shutil.copytree(page.parent, tmp_path / "other")
+    given = json.loads((folder / "report.json").read_text())
+    for one in (given, *given["systems"].values()):
+        one.pop("alignment", None)
+        one.pop("positions", None)
+    manifest(folder, **given)
+    assert main(["report", str(page.parent), str(folder), "--out", str(tmp_path / "both.html")]) == 0
+    text = (tmp_path / "both.html").read_text(encoding="utf-8")
+    table = text[text.index("Scores of all runs") : text.index("</table>")]
+    assert table.count("<td>–</td></tr>") == len(SYSTEMS)
 
 
 @pytest.fixture(scope="module")

@@ -130,6 +130,9 @@ def test_examples(analyse):
         assert (example["source"], example["references"]) == (SOURCE[i], [REFERENCE[i]])
         assert example["systems"] == {"base": BASE[i], "ours": OURS[i]}
     assert found["worse"][0]["reordered"] == {"btg": "b a"}
+    more = options.replace("ours=ours", "other=base ours=ours ours=base")  # the last system's first run
+    assert analyse(more)["better"][0]["scores"]["ours"] == found["better"][0]["scores"]["ours"]
+    assert analyse(more)["better"][0]["systems"]["ours"] == OURS[order[0] - 1]
     by_edits = analyse(f"{options} --metric ter --baseline ours --system base")
     assert by_edits["better"][0]["line"] == 1  # fewer edits are better
     assert all(example["difference"] > 0 for example in by_edits["worse"])

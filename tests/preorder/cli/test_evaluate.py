@@ -66,6 +66,14 @@ def test_treatment_of_unaligned_tokens_is_a_choice(evaluate, rule, tau):
     assert found["all_tokens"]["tau"] == pytest.approx(tau)
 
 
+@pytest.mark.parametrize(("statistic", "tau"), [("mean", 1), ("median", 0)])
+def test_statistic_of_target_indices_is_a_choice(evaluate, statistic, tau):
+    # The first line's gold orders: "1 0" and "0 1". It has no target groups, but the second has.
+    align, order = ["0-0 0-1 0-6 1-2", "0-0"], ["1 0", "0"]
+    found = evaluate(f"--order order --statistic {statistic}", align=align, order=order)
+    assert found["all_tokens"]["tau"] == tau
+
+
 def test_alignment_against_gold(run, evaluate):
     assert evaluate("--gold gold", align=["0-0 1-2", "1-1"], gold=["0-0 1-1 1?2", "0-0"]) == {
         "aer": pytest.approx(1 - (1 + 2) / (3 + 3)),

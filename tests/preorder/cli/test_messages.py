@@ -21,7 +21,8 @@ TRAIN += " --cross-fit 2 --cross-fit-out features"
 
 @pytest.fixture(autouse=True)
 def bitext(tmp_path):
-    write(tmp_path / "src", *SOURCE)
+    for name in ("src", "tgt"):
+        write(tmp_path / name, *SOURCE)
     write(tmp_path / "align", *["0-0 1-2 2-1"] * len(SOURCE))
 
 
@@ -51,7 +52,7 @@ def test_hints_for_the_command_line(run, line, hint):
 )
 def test_what_is_wrong_is_said_before_the_text_is_aligned(run, monkeypatch, wrong):
     monkeypatch.setattr("preorder.cli.train.align", lambda *_: pytest.fail("aligned"))
-    run(f"train --src src --tgt src --model model {wrong}", 2)
+    run(f"train --src src --tgt tgt --model model {wrong}", 2)
 
 
 def test_a_line_for_each_iteration(run):

@@ -125,6 +125,7 @@ def test_table_for_people(run, score):
     for cell in (*"BLEU chrF TER RIBES [b] ours 4-gram |tok:13a|".split(), "less is better: TER, "):
         assert cell in printed
     assert "↑ ↓ significantly better, worse than [b]" in printed
+    assert "*" not in run("score --ref ref --hyp good").out  # there is no other system
     printed = run("score --ref ref --hyp [b]=bad ours=good --metrics ribes").out
     assert not re.search(r"BLEU|precisions|worse than \[b\]", printed)
 

@@ -69,7 +69,8 @@ def test_model(run, tmp_path):
     loud = run("show --model en-ja-demo --src loud --json")
     assert loud.err == ""
     assert json.loads(loud.out)["preordered"] == ["I", "the", "pen", "LIKE"]
-    found = json.loads(run(f"show {options} --json --tgt src --align links --gain 2").out)
+    write(tmp_path / "tgt", *["i like the pen"] * 4)
+    found = json.loads(run(f"show {options} --json --tgt tgt --align links --gain 2").out)
     assert lines_of(found) == [1, 2]  # of equal gains the first
     assert found["chosen"] == "the 2 of 4 sentences whose tau_nakagawa rises most"
     for one in found["sentences"]:

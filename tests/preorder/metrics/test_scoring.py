@@ -149,6 +149,19 @@ def test_one_sentence_that_counts_tells_nothing():
     assert {name: one.p_value for name, one in found.items()} == {"bleu": 1, "chrf": 1, "ribes": 1}
 
 
+def test_resamples_without_a_measured_sentence_do_not_count():
+    runs = [[Permutation.identity(2)] * 4]
+    measured = measure([Preordering([(1, 0), (1, 0), None, None])], {"base": runs, "twin": runs})
+    assert score_systems(measured, "base").significance["twin"]["tau"].p_value == 1
+
+
+def test_of_several_runs_the_sign_test_takes_the_mean():
+    bad, good = [Permutation.identity(2)] * 8, [Permutation((1, 0))] * 8
+    measured = measure([Preordering([(1, 0)] * 8)], {"base": [bad], "ours": [bad, good]})
+    found = score_systems(measured, "base").significance["ours"]["tau"]
+    assert found.sign_test_p_value == pytest.approx(2 / 2**8)
+
+
 def test_every_metric_tells_luck_from_a_difference(scored):
     metric, one, another, worse = scored
     luck, difference = compared(metric, one, another), compared(metric, worse, one)
