@@ -114,7 +114,7 @@ def test_the_plan(tmp_path, capsys, monkeypatch):
         ("chen2019 --table 3 --table XX", "--table: there is no 'XX'; there are: 1; 3; 3, big; "),
         ("chen2019 --table 3", "--data enja=DIR is needed for ja-en"),
         ("chen2019 --table 3 --data enja=/none", "/none/"),
-        ("kawara2021 --data enja=/none", "--data multi30k=DIR is needed for en-de"),  # before enja is read
+        ("kawara2021 --data enja=/none", "--data multi30k=DIR is needed for de-en"),  # before enja is read
     ],
 )
 def test_what_cannot_be(tmp_path, capsys, line, message):
