@@ -62,8 +62,10 @@ def data(tmp_path_factory):
     return ["--data", *(f"{name}={folder}" for name, folder in made.items())]
 
 
-def test_kept_translations_are_scored_anew(tmp_path):
+def test_kept_translations_are_scored_anew(tmp_path, monkeypatch):
     """Against a reference that is one of them, so the figures are known."""
+    kept = papers.Row.kept
+    monkeypatch.setattr(papers.Row, "kept", lambda row: kept(row) if row.experiment.data == "kftt" else [])
     table = next(table for table in tables_of("kawara2021", tmp_path) if table.name == "III, KFTT")
     best, *_ = texts = [path.read_text().splitlines() for path in table.rows[1].translations()]
     write(tmp_path / "test.en", *best)
@@ -114,10 +116,11 @@ def test_the_plan(tmp_path, capsys, monkeypatch):
         ("chen2019 --table 3 --table XX", "--table: there is no 'XX'; there are: 1; 3; 3, big; "),
         ("chen2019 --table 3", "--data enja=DIR is needed for ja-en"),
         ("chen2019 --table 3 --data enja=/none", "/none/"),
-        ("kawara2021 --data enja=/none", "--data multi30k=DIR is needed for de-en"),  # before enja is read
+        ("kawara2021 --data enja=/none", "--data multi30k=DIR is needed for en-de"),  # before enja is read
     ],
 )
-def test_what_cannot_be(tmp_path, capsys, line, message):
+def test_what_cannot_be(tmp_path, capsys, monkeypatch, line, message):
+    monkeypatch.setattr(papers.Row, "kept", lambda row: [])
     assert papers.main([*line.split(), "--run", str(tmp_path)]) == 2
     assert message in capsys.readouterr().err.split("\n")[-2]
 
