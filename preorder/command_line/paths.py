@@ -26,7 +26,8 @@ def check_paths(parser: argparse.ArgumentParser, arguments: argparse.Namespace) 
     if inputs.count(STANDARD) - is_unread > 1:
         raise UsageError("only one file can come from standard input")
     for name, path in vars(arguments).items():
-        if name.endswith("src") and path and path == getattr(arguments, f"{name[:-3]}tgt", None):
+        other = getattr(arguments, f"{name[:-3]}tgt", None) if name.endswith("src") else None
+        if path and other and path != STANDARD and _is_same(path, other):
             raise UsageError(f"{path}: is both the source and its translation")
     check_outputs(inputs, outputs)
 

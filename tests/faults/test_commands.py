@@ -8,8 +8,9 @@ import sys
 
 import pytest
 
-from preorder.cli import main
+from preorder.cli import build_parser, main
 from preorder.command_line import Parser, execute
+from preorder.command_line.paths import check_paths
 from preorder.learning.options import _all
 from preorder.methods.registry import all_options
 from tests.support.running import environment
@@ -104,6 +105,11 @@ def test_nothing_is_lost(folder, capsys, command, message):
     assert message in error
     assert error.count("\n") == 1
     assert content(folder) == before
+
+
+def test_the_target_of_annotated_text_may_come_from_standard_input(folder):
+    arguments = build_parser().parse_args("train --annot src --tgt - --model model".split())
+    check_paths(arguments.parser, arguments)
 
 
 def test_what_may_be_overwritten(folder):
@@ -204,7 +210,7 @@ def test_bounds(command, option, value, capsys):
 
 LIMITED = """
 import resource, sys
-from preorder.cli import main
+from preorder.cli import build_parser, main
 train = "train -q --method btg --max-length 1000 --classes 0 --held-out 0 --iterations 1"
 train += " --src {0} --align {0}.align --model {0}.model"
 assert main(train.format("short").split()) == 0  # so that all is imported, compiled and started

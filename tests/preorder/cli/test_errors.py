@@ -9,6 +9,7 @@ from tests.support.texts import content, rows, write
 
 LINES = """
 align --src ab --tgt ab | ab: is both the source and its translation
+align --src ab --tgt ./ab | ab: is both the source and its translation
 analyse length @ --src src --positions positions | --positions are measured against --align
 analyse length @ --src ref --align align --positions positions | positions of 2 tokens,
 analyse length @ --src positions --align ref | ref:1: not an alignment link: 'x'
