@@ -40,6 +40,8 @@ from preorder_recipes.pipeline.runner import ROOT, program_path
 from preorder_recipes.pipeline.score import RESULTS, ROBUSTNESS
 
 NUMBERS = {"aer": "AER"}  # titles of those that commands print, where they are not their names
+UNKNOWN = "–"
+CURVE_SCORES = ("bleu", "ribes", "tau")  # of tables by length and by the share of words swapped
 SWAPPED = "robustness"  # the analysis of translations of a source with swapped words
 
 
@@ -76,8 +78,13 @@ class Experiment:
 
     def test_set(self, side: str) -> str:
         """Return the file of one side of the test set."""
-        own = self.folder / DATA / f"test.{side}"
-        return str(own if own.exists() else self.data_folder() / f"test.{side}")
+        return self.made_of_test_set(side) or str(self.data_folder() / f"test.{side}")
+
+    def made_of_test_set(self, end: str) -> str | None:
+        """Return the file ``test.END`` that a run has made, or one that is kept in ``recipes/``."""
+        own = self.folder / DATA / f"test.{end}"
+        found = [own] if own.exists() else kept_files(self.kept, own.name)
+        return str(found[0]) if found else None
 
 
 def command_line(experiment: Experiment, systems: Sequence[str], more: Sequence[str]) -> list[str]:
@@ -269,8 +276,9 @@ def _body(table: PaperTable) -> Iterator[str]:
         yield from _robustness(table)
     elif len(systems) > 1:
         source, target = map(experiment.test_set, (experiment.source, experiment.target))
-        orders = _orders(table) if table.analysis == "length" else {}
-        links = next((str(Path(path).with_name("test.align")) for path in orders.values()), None)
+        rows = [row for row in table.rows if row.label in systems]
+        shows_orders = table.analysis == "length" or "tau" in table.measures
+        links, orders = _links_and_orders(rows) if shows_orders else (None, {})
         read = EvaluationFiles([target], systems, source, links, orders)
         data = read_evaluation_data(read, MetricOptions(tokenize="none"), 1)
         if table.analysis == "length":
@@ -322,15 +330,16 @@ def _of_paper(rows: Iterable[Row], name: str, form: Callable[[float], str]) -> l
     return ["paper", *(form(row.paper[name]) if name in row.paper else "" for row in rows)]
 
 
-def _orders(table: PaperTable) -> dict[str, str]:
-    """Return the positions of the test set that the systems of runs made here have read."""
-    made = {}
-    for row in table.rows:
-        one = row.experiment
-        path = one.folder / DATA / f"test.{one.source}.{read_system(row.base, None).order}.positions"
-        if path.exists():
-            made[row.label] = str(path)
-    return made
+def _links_and_orders(rows: Sequence[Row]) -> tuple[str | None, dict[str, str]]:
+    """Return the links of the test set and the positions that systems read, or nothing if one is missing."""
+    orders = {row: read_system(row.base, None).order for row in rows}
+    links = rows[0].experiment.made_of_test_set("align")
+    found = {
+        row.label: row.experiment.made_of_test_set(f"{row.experiment.source}.{order}.positions")
+        for row, order in orders.items()
+        if order
+    }
+    return (links, found) if links and all(found.values()) else (None, {})
 
 
 def _robustness(table: PaperTable) -> Iterator[str]:
@@ -345,11 +354,11 @@ def _robustness(table: PaperTable) -> Iterator[str]:
 def _curves(curves: Curves, names: Mapping[str, str] | None = None) -> Iterator[str]:
     """Yield a table of systems down, all or those with names, and groups across."""
     rows = []
-    for name, lines in curves.measures.items():
+    for name in filter(curves.measures.__contains__, CURVE_SCORES):
         form = SCORE_FORMATS[name]
-        for system, line in lines.items():
+        for system, line in curves.measures[name].items():
             if names is None or system in names:
-                scores = ("–" if one is None else form.format(one.score) for one in line)
+                scores = (UNKNOWN if one is None else form.format(one.score) for one in line)
                 rows.append((f"{names[system] if names else system}, {form.title}", *scores))
     return markdown_rows([(curves.axis, *(group.label for group in curves.groups)), *rows])
 
@@ -357,7 +366,7 @@ def _curves(curves: Curves, names: Mapping[str, str] | None = None) -> Iterator[
 def _scores(table: PaperTable, data: EvaluationData) -> Iterator[str]:
     """Yield a table of our figures and the paper's; p is against the first row."""
     names = [name for name in METRICS if any(one.partition("_")[0] == name for one in table.measures)]
-    measured = data.measure(names)
+    measured = data.measure(names) + data.measure_orders()
     if any(name.startswith("precision_") for name in table.measures):
         measured += measure([Precisions(data.references, data.options)], data.systems)
     found = score_systems(measured, next(iter(data.systems)), data.seed)
@@ -365,9 +374,9 @@ def _scores(table: PaperTable, data: EvaluationData) -> Iterator[str]:
     columns = [["system", *(row.label for row in costs)]]
     for name in table.measures:
         title, form = COSTS.get(name) or (SCORE_FORMATS[name].title, SCORE_FORMATS[name].format)
-        if name in COSTS and not any(costs.values()):
+        cells = [_cell(found, row.label, name, known.get(name), form) for row, known in costs.items()]
+        if set(cells) == {UNKNOWN}:
             continue
-        cells = (_cell(found, row.label, name, known.get(name), form) for row, known in costs.items())
         columns.append([title, *cells])
         if any(name in row.paper for row in costs):
             columns.append(_of_paper(costs, name, form))
@@ -375,11 +384,9 @@ def _scores(table: PaperTable, data: EvaluationData) -> Iterator[str]:
 
 
 def _cell(found: Scoring, label: str, name: str, cost: float | None, form: Any) -> str:
-    if cost is not None:
-        return form(cost)
     runs = found.runs.get(label, {}).get(name)
     if runs is None:
-        return "–"
+        return UNKNOWN if cost is None else form(cost)
     compared = found.significance.get(label, {}).get(name)
     deviation = "" if runs.deviation is None else f" ± {form(runs.deviation)}"
     return form(runs.mean) + deviation + (f" ({p_value(compared.p_value)})" if compared else "")

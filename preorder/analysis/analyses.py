@@ -67,14 +67,17 @@ class EvaluationData:
         """Count the statistics of all systems under each named metric."""
         return measure_translations(self.references, self.systems, metrics, self.options)
 
+    def measure_orders(self) -> list[SystemStatistics]:
+        """Count the statistics of orders, where they are known; a system without one has the source's."""
+        if not self.preordering:
+            return []
+        monotone = self.monotone
+        orders = {name: [self.orders.get(name, monotone)] for name in self.systems}
+        return measure([self.preordering], orders)
+
     def score(self, metrics: Sequence[str], baseline: str | None) -> Scoring:
-        """Score translations and orders; a system without an order has the source's."""
-        measured = self.measure(metrics)
-        if self.preordering:
-            monotone = self.monotone
-            orders = {name: [self.orders.get(name, monotone)] for name in self.systems}
-            measured += measure([self.preordering], orders)
-        return score_systems(measured, baseline, self.seed)
+        """Score translations and orders."""
+        return score_systems(self.measure(metrics) + self.measure_orders(), baseline, self.seed)
 
 
 def read_evaluation_data(paths: EvaluationFiles, options: MetricOptions, seed: int) -> EvaluationData:

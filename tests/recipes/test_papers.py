@@ -178,6 +178,41 @@ Not trained yet: + T-Distortion; + S-Distortion.
     assert table in capsys.readouterr().out
 
 
+def test_the_tau_of_kept_orders(tmp_path, capsys, monkeypatch):
+    """Of a sentence that is reversed and one that is not; where one is missing, none is told."""
+    monkeypatch.setattr(paper_tables, "_unpacked", tmp_path.joinpath)
+    orders = {"kawara-de-en": "de", "kawara-en-de": "en", "kawara-rvnn-en-de": "en"}
+    for archive, source in orders.items():
+        folder = tmp_path / archive / "files"
+        folder.mkdir(parents=True)
+        write(folder / "test.align", "0-2 1-1 2-0", "0-0 1-1")
+        positions = ["0 1 2", "1 0"] if "rvnn" in archive else ["2 1 0", "0 1"]
+        write(folder / f"test.{source}.predicted.positions", *positions)
+        for system in ("baseline_absolute_relative", "preorder_relative"):
+            write(folder / f"{system}.seed1.{'de' if source == 'en' else 'en'}", "a b c", "a b")
+    for side in ("de", "en"):
+        write(tmp_path / f"test.{side}", "a b c", "a b")
+    line = ["kawara2021", "--no-training", "--run", str(tmp_path), "--data", f"multi30k={tmp_path}"]
+    line += ["--table", "III, German", "--table", "Figure 9"]
+    assert papers.main(line) == 0
+    page = capsys.readouterr().out
+    assert "| system | tau | paper | BLEU | paper | RIBES | paper |\n" in page
+    rows = [row.split(" | ") for row in page.split("\n") if row.startswith("| ")]
+    found = {row[0]: [cell.split(" (")[0].rstrip(" |") for cell in row[1:]] for row in rows}
+    assert [found[f"| {name}"][:2] for name in ("baseline", "relative, BTG")] == [
+        ["0.000", "0.750"],
+        ["1.000", "0.730"],
+    ]
+    curves = {name: found[f"| {name}, Kendall's tau"] for name in ("unreordered", "BTG", "RvNN")}
+    assert curves == {"unreordered": ["1.000", "-1.000"], "BTG": ["1.000"] * 2, "RvNN": ["-1.000"] * 2}
+    for path in tmp_path.glob("kawara*/files/*.positions"):
+        path.unlink()
+    assert papers.main(line) == 0
+    page = capsys.readouterr().out
+    assert "| system | BLEU | paper | RIBES | paper |\n" in page
+    assert "Kendall" not in page
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("paper", papers.PAPERS)
 def test_every_table_can_be_trained(one_thread, paper, data, tmp_path, monkeypatch):

@@ -24,6 +24,10 @@ def test_the_report_has_all_translations(path):
     report = json.loads(texts["report.json"])
     named = [file for system in report["systems"].values() for file in system["runs"]]
     assert sorted(named) == sorted(file for file in texts if file.endswith(f".{target}"))
+    orders = {system["positions"] for system in report["systems"].values() if "positions" in system}
+    assert orders == {file for file in texts if file.endswith(".positions")}
+    assert ("test.align" in texts) == ("alignment" in report) == bool(orders)
+    named += [*orders, *filter(None, [report.get("alignment")])]
     lines = LINES["enja" if "ja" in (source, target) and recipe == "multi30k" else recipe]
     assert {texts[file].count(b"\n") for file in named} == {lines}
     data = ROOT / "runs" / ("kftt-100k" if recipe == "kftt" else name) / "data"
