@@ -195,11 +195,10 @@ def read_paper(path: Path, runs: Path, corpora: Mapping[str, Path]) -> Paper:
         own = {key: given[key] for key in ("name", "title", "analysis", "note") if key in given}
         rows = []
         for row in given["rows"]:
-            figures = zip(lists["measures"], row.get("paper", ()), strict=False)
-            known = {name: value for name, value in figures if value is not None}
+            figures = dict(zip(lists["measures"], row.get("paper", ()), strict=False))
             experiment, search = experiments[row.get("run") or given["run"]], row.get("translate", "").split()
             changes = row.get("set", {})
-            rows.append(Row(row["row"], experiment, row["system"], changes, tuple(search), known))
+            rows.append(Row(row["row"], experiment, row["system"], changes, tuple(search), figures))
         tables.append(PaperTable(rows=tuple(rows), **own, **lists))
     return Paper(path.stem, content["title"], content["summary"], tuple(tables))
 

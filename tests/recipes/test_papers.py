@@ -178,18 +178,24 @@ Not trained yet: + T-Distortion; + S-Distortion.
     assert table in capsys.readouterr().out
 
 
+def keep(patch, folder, archive, language, **translations):
+    """Let an archive hold the translations of systems, a list of lines each, and no other be there."""
+    patch.setattr(paper_tables, "_unpacked", folder.joinpath)
+    (folder / archive / "files").mkdir(parents=True)
+    for name, lines in translations.items():
+        write(folder / archive / "files" / f"{name}.seed1.{language}", *lines)
+
+
 def test_the_tau_of_kept_orders(tmp_path, capsys, monkeypatch):
     """Of a sentence that is reversed and one that is not; where one is missing, none is told."""
-    monkeypatch.setattr(paper_tables, "_unpacked", tmp_path.joinpath)
-    orders = {"kawara-de-en": "de", "kawara-en-de": "en", "kawara-rvnn-en-de": "en"}
-    for archive, source in orders.items():
+    texts = dict.fromkeys(("baseline_absolute_relative", "preorder_relative"), ("a b c", "a b"))
+    for archive in ("kawara-de-en", "kawara-en-de", "kawara-rvnn-en-de"):
+        *_, source, target = archive.split("-")
+        keep(monkeypatch, tmp_path, archive, target, **texts)
         folder = tmp_path / archive / "files"
-        folder.mkdir(parents=True)
         write(folder / "test.align", "0-2 1-1 2-0", "0-0 1-1")
         positions = ["0 1 2", "1 0"] if "rvnn" in archive else ["2 1 0", "0 1"]
         write(folder / f"test.{source}.predicted.positions", *positions)
-        for system in ("baseline_absolute_relative", "preorder_relative"):
-            write(folder / f"{system}.seed1.{'de' if source == 'en' else 'en'}", "a b c", "a b")
     for side in ("de", "en"):
         write(tmp_path / f"test.{side}", "a b c", "a b")
     line = ["kawara2021", "--no-training", "--run", str(tmp_path), "--data", f"multi30k={tmp_path}"]
@@ -205,12 +211,43 @@ def test_the_tau_of_kept_orders(tmp_path, capsys, monkeypatch):
     ]
     curves = {name: found[f"| {name}, Kendall's tau"] for name in ("unreordered", "BTG", "RvNN")}
     assert curves == {"unreordered": ["1.000", "-1.000"], "BTG": ["1.000"] * 2, "RvNN": ["-1.000"] * 2}
-    for path in tmp_path.glob("kawara*/files/*.positions"):
+    for path in tmp_path.glob("kawara-[rd]*/files/*.positions"):
         path.unlink()
     assert papers.main(line) == 0
     page = capsys.readouterr().out
     assert "| system | BLEU | paper | RIBES | paper |\n" in page
     assert "Kendall" not in page
+
+
+def test_the_speed_of_a_run_is_that_of_its_own_search(tmp_path, capsys, monkeypatch):
+    names = [f"{system}{search}" for system in ("npmt", "npmt_attention") for search in ("", "-beam_size1")]
+    keep(monkeypatch, tmp_path, "phrases-de-en", "en", **{name: ["a b"] for name in names})
+    speed = {"npmt": 125, "npmt_attention": 250}
+    found = {name: {cost: {"mean": value} for cost in paper_tables.COSTS} for name, value in speed.items()}
+    (tmp_path / "phrases-de-en/results.json").write_text(json.dumps({"systems": found}))
+    for side in ("de", "en"):
+        write(tmp_path / f"test.{side}", "a b")
+    line = ["huang2018", "--no-training", "--run", str(tmp_path), "--data", f"multi30k={tmp_path}"]
+    assert papers.main([*line, "--table", "1"]) == 0
+    rows = [row.split(" | ") for row in capsys.readouterr().out.split("\n") if row.startswith("| ")]
+    assert rows[0][3].rstrip(" |") == "words/s"
+    speeds = {row[0].removeprefix("| "): row[3].rstrip(" |") for row in rows[2:]}
+    beam = {"NPMT, beam 10": "125", "attention, beam 10": "250"}
+    assert speeds == {"NPMT, greedy": "–", "attention, greedy": "–"} | beam
+
+
+def test_examples_gain_before_they_lose(tmp_path, capsys, monkeypatch):
+    right, wrong = ["a b c d e", "f g h i j"], ["e d c b a", "j i h g f"]
+    systems = {"baseline_absolute_relative": [right[0], wrong[1]], "preorder_relative": [wrong[0], right[1]]}
+    keep(monkeypatch, tmp_path, "ja-en-50", "en", **systems)
+    for side in ("ja", "en"):
+        write(tmp_path / f"test.{side}", *right)
+    line = ["kawara2021", "--no-training", "--run", str(tmp_path), "--data", f"kftt={tmp_path}"]
+    assert papers.main([*line, "--table", "IX"]) == 0
+    page = capsys.readouterr().out
+    gained = "- baseline 0.000: j i h g f\n- BTG 1.000: f g h i j\n"
+    lost = "- baseline 1.000: a b c d e\n- BTG 0.000: e d c b a\n"
+    assert page.index(gained) < page.index(lost)
 
 
 @pytest.mark.slow
