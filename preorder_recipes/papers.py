@@ -23,13 +23,13 @@ from preorder_recipes import robustness
 from preorder_recipes import run as main_job
 from preorder_recipes.commands import add_folder, execute, make_parser
 from preorder_recipes.configuration import read_system
+from preorder_recipes.paper_page import page
 from preorder_recipes.paper_tables import (
     SWAPPED,
     Experiment,
     PaperTable,
     Row,
     command_line,
-    page,
     parsed_options,
     read_paper,
 )

@@ -12,6 +12,7 @@ from onmt_preorder.opennmt.configuration import keys_of
 from preorder_recipes import paper_tables, papers
 from preorder_recipes.configuration import read_system
 from preorder_recipes.paper_tables import read_paper
+from preorder_recipes.pipeline.leaderboard import COSTS
 from preorder_recipes.synthetic import generate
 from tests.support.running import ROOT
 from tests.support.texts import write
@@ -223,7 +224,7 @@ def test_the_speed_of_a_run_is_that_of_its_own_search(tmp_path, capsys, monkeypa
     names = [f"{system}{search}" for system in ("npmt", "npmt_attention") for search in ("", "-beam_size1")]
     keep(monkeypatch, tmp_path, "phrases-de-en", "en", **{name: ["a b"] for name in names})
     speed = {"npmt": 125, "npmt_attention": 250}
-    found = {name: {cost: {"mean": value} for cost in paper_tables.COSTS} for name, value in speed.items()}
+    found = {name: {cost: {"mean": value} for cost in COSTS} for name, value in speed.items()}
     (tmp_path / "phrases-de-en/results.json").write_text(json.dumps({"systems": found}))
     for side in ("de", "en"):
         write(tmp_path / f"test.{side}", "a b")

@@ -1,0 +1,229 @@
+"""The page of a paper's tables: our figures, and the paper's beside them."""
+
+from __future__ import annotations
+
+import json
+import shlex
+import subprocess
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from preorder.analysis.analyses import (
+    EvaluationData,
+    EvaluationFiles,
+    Precisions,
+    by_fitting_length,
+    length_curves,
+    read_evaluation_data,
+    system_examples,
+)
+from preorder.analysis.results import SCORE_FORMATS, Curves, p_value, parse_curves
+from preorder.errors import UsageError
+from preorder.io import files
+from preorder.metrics import METRICS, MetricOptions
+from preorder.metrics.scoring import Scoring, measure, score_systems
+from preorder_recipes.configuration import read_system
+from preorder_recipes.paper_tables import (
+    SWAPPED,
+    Experiment,
+    NoCorpusError,
+    Paper,
+    PaperTable,
+    Row,
+    kept_curves,
+    parsed_options,
+)
+from preorder_recipes.pipeline.leaderboard import COSTS, markdown_rows
+from preorder_recipes.pipeline.runner import program_path
+from preorder_recipes.pipeline.score import RESULTS, ROBUSTNESS
+
+NUMBERS = {"aer": "AER"}  # titles of those that commands print, where they are not their names
+UNKNOWN = "–"
+CURVE_SCORES = ("bleu", "ribes", "tau")  # of tables by length and by the share of words swapped
+
+
+def page(paper: Paper) -> Iterator[str]:
+    """Yield the lines of a paper's tables, as Markdown: what holds, the tables, and what is not trained."""
+    yield from (f"## {paper.title}", "", *paper.summary.strip().split("\n"), "")
+    missing, unread = [], {}
+    for table in paper.tables:
+        try:
+            lines = "\n".join(_body(table)).rstrip()
+        except NoCorpusError:
+            unread[table.name] = table.rows[0].experiment.data
+            continue
+        if lines:
+            note = ("", *table.note.strip().split("\n")) if table.note else ()
+            heading = f"### {table.name}: {table.title}"
+            yield from (heading, "", _command(paper.name, table), "", *lines.split("\n"), *note, "")
+        else:
+            missing.append(table.name)
+    if missing:
+        yield from (f"Not trained yet: {'; '.join(missing)}.", "")
+    if unread:
+        given = " ".join(f"{name}=DIR" for name in dict.fromkeys(unread.values()))
+        yield from (f"Not printed without --data {given}: {'; '.join(unread)}.", "")
+
+
+def _command(paper: str, table: PaperTable) -> str:
+    """Return the command that makes a table, and how long it trains where nothing is kept."""
+    experiments = [one for one, _ in {(row.experiment, row.system): None for row in table.rows}]
+    minutes = sum(one.minutes * len(parsed_options(one).seeds) for one in experiments)
+    line = f"python -m preorder_recipes.papers {paper} --table {shlex.quote(table.name)}"
+    line += f" --data {experiments[0].data}=DIR --run DIR"
+    return f"`{line}`: {minutes / 60:.1f} hours of one core."
+
+
+def _body(table: PaperTable) -> Iterator[str]:
+    """Yield the lines below the title, none where fewer than two systems are trained."""
+    texts = {row.label: list(map(str, row.translations())) for row in table.rows}
+    systems = {label: runs for label, runs in texts.items() if runs}
+    experiment = table.rows[0].experiment
+    if table.commands:
+        printed = _printed(table)
+        if printed and table.measures:
+            yield from (*_numbers(table, printed), "")
+        else:
+            for label, text in printed.items():
+                yield from (f"{label}:", "", "```", *text.rstrip().split("\n"), "```", "")
+        if printed and (missing := _missing(table, printed)):
+            yield missing
+    elif table.analysis == SWAPPED:
+        yield from _robustness(table)
+    elif len(systems) > 1:
+        source, target = map(experiment.test_set, (experiment.source, experiment.target))
+        rows = [row for row in table.rows if row.label in systems]
+        shows_orders = table.analysis == "length" or "tau" in table.measures
+        links, orders = _links_and_orders(rows) if shows_orders else (None, {})
+        read = EvaluationFiles([target], systems, source, links, orders)
+        data = read_evaluation_data(read, MetricOptions(tokenize="none"), 1)
+        if table.analysis == "length":
+            groups = by_fitting_length(list(map(len, data.source)))
+            yield from _curves(length_curves(data, METRICS[:1], groups))
+        elif table.analysis == "examples":
+            baseline, *_, last = systems
+            found = system_examples(data, "ribes", baseline, last, 1)
+            for example in (*found.better, *found.worse):
+                yield from (f"- {name}: {text}" for name, text in example.rows("{:.3f}".format))
+                yield ""
+        else:
+            yield from _scores(table, data)
+        if missing := _missing(table, systems):
+            yield from ("", missing)
+
+
+def _missing(table: PaperTable, found: Mapping[str, Any]) -> str:
+    """Return a sentence that names the rows of which nothing is found, or nothing."""
+    labels = [row.label for row in table.rows if row.label not in found]
+    return f"Not trained yet: {'; '.join(labels)}." if labels else ""
+
+
+def _printed(table: PaperTable) -> dict[str, str]:
+    """Return what the last command prints for the first model of each row, or has printed of it earlier."""
+    found = {}
+    for row in table.rows:
+        if models := row.made("model.pt"):
+            *_, last = (run_in(row.experiment, command, models[0]) for command in table.commands)
+            found[row.label] = last
+        elif kept := row.kept_output(table.name):
+            found[row.label] = kept[0].read_text(encoding="utf-8")
+    return found
+
+
+def _numbers(table: PaperTable, printed: Mapping[str, str]) -> Iterator[str]:
+    """Yield a table of the numbers in what commands have printed as JSON, with the paper's beside them."""
+    found = [(row, json.loads(printed[row.label])) for row in table.rows if row.label in printed]
+    columns = [["system", *(row.label for row, _ in found)]]
+    for name in table.measures:
+        columns.append([NUMBERS.get(name, name), *(f"{numbers[name]:.3f}" for _, numbers in found)])
+        if any(name in row.paper for row, _ in found):
+            columns.append(_of_paper([row for row, _ in found], name, "{:.3f}".format))
+    return markdown_rows(list(zip(*columns, strict=True)))
+
+
+def _of_paper(rows: Iterable[Row], name: str, form: Callable[[float], str]) -> list[str]:
+    """Return the column of the paper's figures."""
+    return ["paper", *(form(row.paper[name]) if name in row.paper else "" for row in rows)]
+
+
+def _links_and_orders(rows: Sequence[Row]) -> tuple[str | None, dict[str, str]]:
+    """Return the links of the test set and the positions that systems read, or nothing if one is missing."""
+    orders = {row: read_system(row.base, None).order for row in rows}
+    links = rows[0].experiment.made_of_test_set("align")
+    found = {
+        row.label: row.experiment.made_of_test_set(f"{row.experiment.source}.{order}.positions")
+        for row, order in orders.items()
+        if order
+    }
+    return (links, found) if links and all(found.values()) else (None, {})
+
+
+def _robustness(table: PaperTable) -> Iterator[str]:
+    experiment = table.rows[0].experiment
+    made = [experiment.folder / ROBUSTNESS]
+    found = [path for path in made if path.exists()] or kept_curves(experiment)
+    names = {row.base: row.label for row in table.rows}
+    for path in found[:1]:
+        yield from _curves(parse_curves(files.read_json(str(path))), names)
+
+
+def _curves(curves: Curves, names: Mapping[str, str] | None = None) -> Iterator[str]:
+    """Yield a table of systems down, all or those with names, and groups across."""
+    rows = []
+    for name in filter(curves.measures.__contains__, CURVE_SCORES):
+        form = SCORE_FORMATS[name]
+        for system, line in curves.measures[name].items():
+            if names is None or system in names:
+                scores = (UNKNOWN if one is None else form.format(one.score) for one in line)
+                rows.append((f"{names[system] if names else system}, {form.title}", *scores))
+    return markdown_rows([(curves.axis, *(group.label for group in curves.groups)), *rows])
+
+
+def _scores(table: PaperTable, data: EvaluationData) -> Iterator[str]:
+    """Yield a table of our figures and the paper's; p is against the first row."""
+    names = [name for name in METRICS if any(one.partition("_")[0] == name for one in table.measures)]
+    measured = data.measure(names) + data.measure_orders()
+    if any(name.startswith("precision_") for name in table.measures):
+        measured += measure([Precisions(data.references, data.options)], data.systems)
+    found = score_systems(measured, next(iter(data.systems)), data.seed)
+    costs = {row: _costs(row) for row in table.rows if row.label in data.systems}
+    columns = [["system", *(row.label for row in costs)]]
+    for name in table.measures:
+        title, form = COSTS.get(name) or (SCORE_FORMATS[name].title, SCORE_FORMATS[name].format)
+        cells = [_cell(found, row.label, name, known.get(name), form) for row, known in costs.items()]
+        if set(cells) == {UNKNOWN}:
+            continue
+        columns.append([title, *cells])
+        if any(name in row.paper for row in costs):
+            columns.append(_of_paper(costs, name, form))
+    return markdown_rows(list(zip(*columns, strict=True)))
+
+
+def _cell(found: Scoring, label: str, name: str, cost: float | None, form: Any) -> str:
+    runs = found.runs.get(label, {}).get(name)
+    if runs is None:
+        return UNKNOWN if cost is None else form(cost)
+    compared = found.significance.get(label, {}).get(name)
+    deviation = "" if runs.deviation is None else f" ± {form(runs.deviation)}"
+    return form(runs.mean) + deviation + (f" ({p_value(compared.p_value)})" if compared else "")
+
+
+def _costs(row: Row) -> dict[str, float]:
+    """Return what ``results.json`` of the run says beside the scores; not the speed of another search."""
+    path = row.experiment.folder / RESULTS
+    system = files.read_json(str(path))["systems"].get(row.system) if path.exists() else None
+    own = [name for name in COSTS if not (row.translate and name == "words_per_second")]
+    return {name: system[name]["mean"] for name in own} if system else {}
+
+
+def run_in(experiment: Experiment, command: str, model: Path) -> str:
+    """Run a command in the folder of a run; return what it prints."""
+    corpus = experiment.data_folder().absolute() if "{corpus}" in command else None
+    names = {"model": model.relative_to(experiment.folder), "corpus": corpus}
+    program, *words = (word.format_map(names) for word in command.split())
+    line = [program_path(program), *words]
+    ended = subprocess.run(line, cwd=experiment.folder, capture_output=True, text=True, check=False)
+    if ended.returncode:
+        raise UsageError(f"{command}: {ended.stderr.strip()}")
+    return ended.stdout
