@@ -117,6 +117,7 @@ def folder(tmp_path, monkeypatch):
         ("configuration npmt --size medium", "no size 'medium'"),
         ("similarity --model file --src data/features", "file: not a checkpoint of OpenNMT-py"),
         ("jumps --model file --src log --tgt none", "none: cannot be read: No such"),
+        ("attention --model file --src log --tgt none", "none: cannot be read: No such"),
     ],
 )
 def test_mistakes_are_found_before_any_work(folder, capsys, monkeypatch, line, message):

@@ -15,7 +15,7 @@ from onmt.scorers.bleu import BleuScorer
 
 from onmt_preorder.papers.npmt.layers import LocalReordering
 from preorder.data.formats import parse_alignment
-from preorder_recipes import gates, jumps, phrases, similarity
+from preorder_recipes import attention, gates, jumps, phrases, similarity
 from preorder_recipes.trained import load_line
 from tests.support.distortion_models import DISTORTION
 from tests.support.opennmt import TINY, call, outcome, train, write_training_task
@@ -188,6 +188,24 @@ def test_alignments_of_a_given_target(folder, trained):
         assert all(0.4 < sum(row) < 1.01 for row in rows)  # some of it goes to the end, or past it
 
 
+@pytest.mark.parametrize("name", ["rnnsearch", "distortion", "preorder"])
+def test_the_attention_in_a_sentence(folder, trained, capsys, name):
+    """That which links are read from."""
+    trained(name)
+    texts = [f"{folder}/valid.{end}" for end in ("src" if name == "preorder" else "plain", "tgt")]
+    files = ("-tgt", texts[1], "-align_output", "links")
+    translate(folder, read(texts[0]), f"{name}.pt", "-beam_size", 1, "-gold_align", *files)
+    line = [f"--model={folder}/{name}.pt", f"--src={texts[0]}", f"--tgt={texts[1]}", "--line=2"]
+    assert attention.main([*line, f"--out={folder}/attention.png"]) == 0
+    rows = re.findall(r"│ (\S+) *│(.*)│\n", capsys.readouterr().out)
+    assert [word for word, _ in rows] == [*read(texts[1])[1].split(), "(end)"]
+    shares = [list(map(float, re.findall(r"\d\.\d\d", numbers))) for _, numbers in rows]
+    links = parse_alignment(read(folder / "links")[1]).links
+    for source, target in links:
+        assert shares[target][source] == max(shares[target][: len(read(texts[0])[1].split())])
+    assert (folder / "attention.png").read_bytes().startswith(b"\x89PNG")
+
+
 def test_jumps(folder, trained, capsys):
     trained("distortion")
     given = [f"--src={folder}/valid.plain", f"--tgt={folder}/valid.tgt"]
@@ -237,6 +255,8 @@ def test_what_phrases_become(folder, trained, capsys):
 def test_the_gates_of_a_sentence(folder, trained, capsys):
     trained("phrases")
     line = ["--model", f"{folder}/phrases.pt", "--src", f"{folder}/valid.plain"]
+    assert attention.main([*line, f"--tgt={folder}/valid.tgt"]) == 2
+    assert "phrases.pt: the model has no attention" in capsys.readouterr().err
     assert gates.main([*line, "--out", f"{folder}/gates.svg"]) == 0
     printed = capsys.readouterr().out
     (sentence,), model, batch = load_line(f"{folder}/phrases.pt", 1, f"{folder}/valid.plain")
