@@ -45,7 +45,8 @@ CURVE_SCORES = ("bleu", "ribes", "tau")  # of tables by length and by the share 
 
 def page(paper: Paper) -> Iterator[str]:
     """Yield the lines of a paper's tables, as Markdown: what holds, the tables, and what is not trained."""
-    yield from (f"## {paper.title}", "", *paper.summary.strip().split("\n"), "")
+    findings = (f"- {line}" for line in paper.summary.strip().split("\n"))
+    yield from (f"## {paper.title}", "", *findings, "")
     missing, unread = [], {}
     for table in paper.tables:
         try:

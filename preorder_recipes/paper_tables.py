@@ -152,7 +152,7 @@ class PaperTable:
 
 @dataclass(frozen=True)
 class Paper:
-    """A paper's tables; ``summary`` says what holds of them here."""
+    """A paper's tables; ``summary`` says what holds of them here, a finding a line."""
 
     name: str
     title: str
