@@ -1,5 +1,6 @@
 """Where outputs go: devices, pipes, links, modes, full disks, and several writers at a time."""
 
+import fcntl
 import os
 import stat
 import threading
@@ -39,12 +40,21 @@ def test_a_device_and_process_substitution():
     os.close(reading)
 
 
-def test_an_open_file_goes_on_where_it_is(tmp_path):
-    """As a shell's ``>>`` or ``{ …; }`` gives it; /dev/stdout is such a path, too."""
+@pytest.mark.parametrize(("path", "number"), [("/dev/fd/{}", None), ("/dev/stdout", 1), ("/dev/stderr", 2)])
+def test_an_open_file_goes_on_where_it_is(tmp_path, path, number):
+    """As a shell's ``>>`` or ``{ …; }`` gives it."""
     with (tmp_path / "all").open("w") as stream:
         stream.write("before\n")
         stream.flush()
-        files.write_lines(f"/dev/fd/{stream.fileno()}", ["a", "b"])
+        if number is not None:
+            kept = os.dup(number)
+            os.dup2(stream.fileno(), number)
+        try:
+            files.write_lines(path.format(stream.fileno()), ["a", "b"])
+        finally:
+            if number is not None:
+                os.dup2(kept, number)
+                os.close(kept)
         stream.write("after\n")
     assert (tmp_path / "all").read_text() == "before\na\nb\nafter\n"
 
@@ -118,6 +128,45 @@ def test_what_another_process_is_writing_is_left_alone(tmp_path):
         mine.write_text("mine")
     assert (tmp_path / "file").read_text() == "mine"
     assert len(list(tmp_path.iterdir())) == 1
+
+
+@pytest.mark.parametrize("make", [atomic_file, atomic_directory])
+def test_what_another_writer_removes_before_it_is_locked_is_made_again(tmp_path, monkeypatch, make):
+    lock = fcntl.flock
+
+    def remove_first(handle, how):
+        monkeypatch.setattr(fcntl, "flock", lock)
+        (left,) = tmp_path.iterdir()
+        atomic.remove_left(left)
+        lock(handle, how)
+
+    monkeypatch.setattr(fcntl, "flock", remove_first)
+    with make(str(tmp_path / "target")) as place:
+        assert place.exists()
+    assert [path.name for path in tmp_path.iterdir()] == ["target"]
+
+
+def test_what_is_written_is_on_the_disk_before_it_has_its_name(tmp_path, monkeypatch):
+    """So is the name, before the block has ended."""
+    written = []
+
+    def fsync(handle):
+        place = os.readlink(f"/proc/self/fd/{handle}")
+        written.append((os.path.basename(place), target.read_text()))
+
+    monkeypatch.setattr(os, "fsync", fsync)
+    target = tmp_path / "file"
+    target.write_text("before")
+    files.write_bytes(str(target), b"after")
+    assert written == [(".file.0.partial", "before"), (tmp_path.name, "after")]
+    written.clear()
+    target = tmp_path / "folder" / "file"
+    target.parent.mkdir()
+    target.write_text("before")
+    with atomic_directory(str(target.parent)) as folder:
+        (folder / "file").write_text("after")
+    folder = ".folder.0.partial"
+    assert written == [("file", "before"), (folder, "before"), (tmp_path.name, "after")]
 
 
 @pytest.mark.parametrize("name", ["a" * 255, "あ" * 85, "a" * 101, "a" * 100])

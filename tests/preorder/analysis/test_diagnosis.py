@@ -152,6 +152,9 @@ def test_translations():
     rows = translation_tables({"one": json})[0].rows
     gain = f"{json['best_order']['gain']['bleu']['difference']:+.2f}"
     assert [row[-1].partition(" ")[0] for row in rows] == ["–", gain, gain]
+    low, high = json["best_order"]["gain"]["bleu"]["interval"]
+    assert f"{low:+.2f}" in rows[1][-1]
+    assert f"{high:+.2f}" in rows[1][-1]
 
 
 def test_a_pair():
@@ -166,7 +169,11 @@ def test_a_pair():
     assert found["nearest"]["name"].startswith("a made-up")  # tau -1/3 is nearest to 0.30
     assert (found["unreordered"]["distance"], found["predicted"]["distance"]) == (6 / 6, 2 / 6)
     assert found["words"][0] == {"word": "y", "count": 3, "unreordered": 2 / 3, "predicted": 2 / 3}
-    assert pair_tables(found)[1].rows[1] == ("x", "2", "1.00", "0.00")
+    orders, words = pair_tables(found)
+    row = dict(zip(orders.columns, orders.rows[1], strict=True))
+    assert (row["sentences in order"], row["distance (tokens)"]) == ("50.0%", "0.33")
+    assert (float(row["tau"]), float(row["tau_nakagawa"])) == pytest.approx((2 / 3, 5 / 6), abs=0.006)
+    assert words.rows[1] == ("x", "2", "1.00", "0.00")
 
 
 def test_the_nearest_case_and_the_words_with_most_distance_left():
@@ -198,6 +205,12 @@ def test_without_links_no_word_has_a_distance():
     found = diagnose_pair([("x", "y")], [Alignment(frozenset())], [Permutation((1, 0))])[0]
     assert found["unreordered"]["distance"] == found["predicted"]["distance"] == 0
     assert found["words"] == []
+
+
+def test_a_source_in_order_leaves_no_way_to_go():
+    alignments = [Alignment(frozenset({(0, 0), (1, 1)}))]
+    found = diagnose_pair([("x", "y")], alignments, [Permutation((1, 0))])[0]
+    assert (found["share_of_the_way"], found["monotone"], found["predicted"]["tau"]) == (0, 1, -1)
 
 
 def test_the_cases_are_those_of_the_page():

@@ -4,8 +4,11 @@ import json
 
 import pytest
 
-from preorder.cli import main
+from preorder.analysis import diagnosis
+from preorder.cli import diagnose, main
+from preorder.methods.train import TrainingPlan
 from preorder_recipes.synthetic import generate
+from tests.support.texts import write
 
 
 @pytest.fixture(scope="module")
@@ -28,12 +31,57 @@ def test_a_pair_and_translations(bitext, tmp_path, capsys):
     assert found["pair"]["sentences"] + found["pair"]["skipped"] == 30
     assert found["pair"]["unreordered"]["tau"] < 0.6 < 0.8 < found["pair"]["predicted"]["tau"]
     assert 0.5 < found["pair"]["share_of_the_way"] <= 1
+    tags = {*(bitext / "train.svo.pos").read_text().split()}
+    assert tags >= {found["word"] for found in found["pair"]["words"]} > set()
     assert found["systems"]["reversed"]["bleu"] < 10
     assert found["systems"]["reversed"]["best_order"]["bleu"] == pytest.approx(100)
     assert main(["diagnose", *pair, *translations]) == 0
     printed = capsys.readouterr().out
     for text in ("of the way", "Order headroom", "reversed, best BTG order", "What is left"):
         assert text in printed
+    assert f"preorder train takes --method {found['pair']['method']} for such text: " in printed
+
+
+def test_what_is_measured_is_not_learned_from(tmp_path, monkeypatch, capsys):
+    """Not even for the classes of words; ``--seed`` draws the lines."""
+    sources = [f"S{i} V{i} O{i}" for i in range(60)]
+    text, links = write(tmp_path / "src", *sources), write(tmp_path / "align", *["0-0 1-2 2-1"] * 60)
+    heard = []
+
+    def listen(owner, name, lines):
+        work = getattr(owner, name)
+
+        def listening(*arguments):
+            heard.append({" ".join(words) for words in lines(*arguments)})
+            return work(*arguments)
+
+        monkeypatch.setattr(owner, name, listening)
+
+    listen(diagnose, "learn_classes", lambda words, *_: words)
+    listen(TrainingPlan, "train", lambda _, pairs: [sentence.words for sentence in pairs.sentences])
+    listen(diagnosis, "diagnose_pair", lambda names, *_: names)
+    drawn = []
+    for seed in ("1", "2"):
+        options = ["--lines", "20", "--seed", seed, "--json"]
+        assert main(["diagnose", "--src", text, "--align", links, *options]) == 0
+        classes, learned, measured = heard[-3:]
+        assert classes == learned
+        assert (len(learned), len(measured), len(learned | measured)) == (18, 2, 20)
+        drawn.append(learned | measured)
+    assert {*sources[:20]} not in drawn
+    assert drawn[0] != drawn[1]
+    assert {*sources} > drawn[0] | drawn[1]
+
+
+@pytest.mark.parametrize(
+    ("options", "left"),
+    [([], (0, 0, 0)), (["--case-sensitive"], (0, 0, 1)), (["--tokenize", "none"], (0, 1, 1))],
+)
+def test_what_counts_as_a_word(tmp_path, capsys, options, left):
+    reference, hypothesis = write(tmp_path / "ref", "A b c d."), write(tmp_path / "hyp", "a b c d .")
+    assert main(["diagnose", "--ref", reference, "--hyp", f"one={hypothesis}", *options, "--json"]) == 0
+    words = json.loads(capsys.readouterr().out)["systems"]["one"]["words"]
+    assert words == dict(zip(("missing", "too_many", "others"), left, strict=True))
 
 
 def test_a_picture(bitext, tmp_path):

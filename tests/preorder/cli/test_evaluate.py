@@ -1,6 +1,7 @@
 """``preorder evaluate``, end to end."""
 
 import json
+import re
 
 import pytest
 
@@ -47,7 +48,7 @@ def test_topdown_btgs_readme(run, evaluate, option):
         assert cell in printed
 
 
-def test_aligned_and_all_tokens(evaluate):
+def test_aligned_and_all_tokens(run, evaluate):
     # Line 1: token 1 is unaligned, so that only all tokens tell "1 2 0" from the gold "0 1 2".
     # Line 2: token 0's targets enclose token 1's: skipped, but it has a gold order, "0 1".
     result = evaluate("--order order", align=("0-0 2-2", "0-0 0-2 1-1"), order=("1 0 2", "1 0"))
@@ -57,6 +58,11 @@ def test_aligned_and_all_tokens(evaluate):
     assert (everything["sentences"], everything["skipped"]) == (2, 0)
     assert everything["tau"] == pytest.approx((1 / 3 - 1) / 2)
     assert everything["monotone"] == {"tau": 1, "tau_nakagawa": 1, "frs": 1, "complete_match": 1}
+    printed = run("evaluate --align align --order order").out
+    assert "1 sentences, 1 more whose alignment cannot be sorted" in printed
+    taus = re.findall(r"(aligned tokens|all tokens|unreordered)\W+?(-?[\d.]+)", printed)
+    unreordered = ("unreordered", "1.0000")
+    assert taus == [("aligned tokens", "1.0000"), unreordered, ("all tokens", "-0.3333"), unreordered]
 
 
 @pytest.mark.parametrize(("rule", "tau"), [("nearest", 1 / 3), ("right", 1 / 3), ("keep", 1)])
@@ -100,6 +106,7 @@ def test_alignment_against_gold(run, evaluate):
         (["0-2 1-0"] * 3, ["2-0 0-1"] * 3, "one of the files is target-source (preorder map --reverse)"),
         (["0-0 1-2", "1-1"], ["0-0 1-1 1?2", "1-0"], None),
         (["1-1"] * 3, ["1-1"] * 3, None),
+        (["0-0"] * 19 + ["0-1"], ["0-0"] * 19 + ["1-0"], None),  # turned round they are better by 0.05
     ],
 )
 def test_links_that_are_not_meant_as_they_are_read(run, evaluate, align, gold, reading):

@@ -39,8 +39,9 @@ def test_json_holds_what_sacrebleu_says(score):
     for figures, hypotheses in zip(result["systems"].values(), (GOOD, BAD), strict=True):
         for name, metric in (("bleu", BLEU()), ("chrf", CHRF()), ("ter", TER())):
             assert figures[name] == pytest.approx(metric.corpus_score(hypotheses, [REFERENCE]).score)
-        precisions = BLEU().corpus_score(hypotheses, [REFERENCE]).precisions
-        assert figures["bleu_precisions"] == pytest.approx(precisions)
+        bleu = BLEU().corpus_score(hypotheses, [REFERENCE])
+        assert figures["bleu_precisions"] == pytest.approx(bleu.precisions)
+        assert figures["bleu_brevity_penalty"] == pytest.approx(bleu.bp)
     good, bad = result["systems"].values()
     assert 0 <= bad["ribes"] < good["ribes"] <= 1
 
@@ -77,6 +78,9 @@ def test_runs_of_one_name_are_one_system(run, score):
     assert result["systems"]["a"]["bleu"] == pytest.approx(sum(values) / 2)
     assert result["runs"]["a"]["bleu"]["deviation"] == pytest.approx(abs(values[0] - values[1]) / 2**0.5)
     assert result["runs"]["b"]["bleu"]["deviation"] is None
+    a, b = (alone["systems"][name]["bleu_precisions"] for name in ("a", "b"))
+    precisions = [(one + other) / 2 for one, other in zip(a, b, strict=True)]
+    assert result["systems"]["a"]["bleu_precisions"] == pytest.approx(precisions)
     assert "standard deviation over the runs" in run(f"score {options}").out
 
 
@@ -98,7 +102,9 @@ def test_every_pair(run, score):
     assert "ours" in result["best"]["ter"]["not_worse"]
     printed = run(f"score {options} --pairwise --metrics ribes").out
     assert "RIBES: row less column" in printed
-    assert f"{other['ribes']['difference']:+.4f}" in printed
+    table = printed.partition("RIBES: row less column")[2]
+    for name, compared in (("base", other), ("ours", one)):
+        assert re.search(rf"\b{name}\W+{re.escape(format(compared['ribes']['difference'], '+.4f'))}", table)
 
 
 def test_orders_beside_translations(run, score, tmp_path):
@@ -125,6 +131,8 @@ def test_table_for_people(run, score):
     for cell in (*"BLEU chrF TER RIBES [b] ours 4-gram |tok:13a|".split(), "less is better: TER, "):
         assert cell in printed
     assert "↑ ↓ significantly better, worse than [b]" in printed
+    found = json.loads(run(f"{line} --json").out)["significance"]["ours"]["ribes"]
+    assert f"p {found['p_value']:.3f}, {found['sign_test_p_value']:.3f}" in printed
     assert "*" not in run("score --ref ref --hyp good").out  # there is no other system
     printed = run("score --ref ref --hyp [b]=bad ours=good --metrics ribes").out
     assert not re.search(r"BLEU|precisions|worse than \[b\]", printed)

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from preorder import __version__
 from preorder.cli import apply as apply_command
 from preorder.cli import main
 from preorder.shards.on_ray import RayOptions
@@ -89,7 +90,7 @@ def test_every_nth_shard(folder, model, apply):
     assert content(folder / "out") == expected(model)
 
 
-def test_a_changed_model_or_option(folder, model, apply, capsys):
+def test_a_changed_model_option_or_folder(folder, model, apply, monkeypatch, capsys):
     assert apply() == 0
     before = content(folder / "out")
     capsys.readouterr()
@@ -104,6 +105,14 @@ def test_a_changed_model_or_option(folder, model, apply, capsys):
     assert "out was made with another --model (" in capsys.readouterr().err
     shutil.copytree("in", "in2")
     assert apply(src="in2/*") == 2
+    assert "out was made with another --src ('" in capsys.readouterr().err
+    with monkeypatch.context() as patch:
+        patch.setattr("preorder.cli.shards.__version__", "0")
+        assert apply() == 2
+    assert "out was made with another version of onmt-preorder ('" in capsys.readouterr().err
+    shutil.copytree("in", "elsewhere/in")
+    monkeypatch.chdir("elsewhere")
+    assert apply(out=str(folder / "out")) == 2
     assert "out was made with another --src ('" in capsys.readouterr().err
     assert content(folder / "out") == before
 
@@ -166,13 +175,15 @@ def test_killed_and_started_again(folder, model):
         assert content(place) == whole  # and nothing else is left
 
 
-def test_annotate(folder, capsys):
+def test_annotate(folder, model, capsys):
     options = ["annotate", "--src", "in/*.en*", "--pos", "tags/*.pos*", "--out-dir", "out"]
     assert main(options) == 0
     for name in OUTPUTS:
         pos = name.replace(".en", ".pos")
         assert main(["annotate", "--src", f"in/{name}", "--pos", f"tags/{pos}", "--out", f"one-{name}"]) == 0
     assert content(folder / "out") == {name: Path(f"one-{name}").read_bytes() for name in OUTPUTS}
+    assert main(["apply", "--model", str(model), "--annot", "out/*.en*", "--out-dir", "ordered"]) == 0
+    assert content(folder / "ordered") == expected(model)
     capsys.readouterr()
     assert main(options) == 0
     assert capsys.readouterr().err == "4 of 4 shards are there already\n"
@@ -201,7 +212,10 @@ def test_apply_on_other_machines(folder, model, apply, monkeypatch, more):
     ray = "--engine ray --threads 2 --address a.b:1 --tries 5 --patience 9".split()
     assert apply(*ray, *more) == 0
     assert content(folder / "out") == expected(model, *more)
-    assert asked[0].args[0] == RayOptions("a.b:1", cpus=2, tries=5, patience=9)
+    options, facts = asked[0].args
+    assert options == RayOptions("a.b:1", cpus=2, tries=5, patience=9)
+    made_with = json.loads((folder / "out/.preorder.json").read_text())
+    assert facts() == {"version of onmt-preorder": __version__, "folder out": made_with}
 
 
 def test_stanza_on_gpus_of_other_machines(folder, monkeypatch):
@@ -212,7 +226,9 @@ def test_stanza_on_gpus_of_other_machines(folder, monkeypatch):
     gpu = ["--stanza-device", "gpu"]
     for more, share in ([], 0), (gpu, 0.25), ([*gpu, "--gpu-share", "0.5"], 0.5):
         assert main([*command, *more]) == 0
-        assert asked.pop().args[0] == RayOptions(gpus=share)
+        options, facts = asked.pop().args
+        assert options == RayOptions(gpus=share)
+        assert {"folder out", "Stanza"} < facts().keys()
     assert set(content(folder / "out")) == {"a.en", "b.en", "d.en"}
 
 
@@ -235,3 +251,5 @@ def test_annotate_by_stanza(folder, monkeypatch, capsys):
     models[0] = ["pos.pt", 101, 2]
     assert main(options) == 2
     assert "out was made with another Stanza ('" in capsys.readouterr().err
+    assert main([*options, "--lang", "de"]) == 2
+    assert "out was made with another --lang, " in capsys.readouterr().err

@@ -5,6 +5,8 @@ import gzip
 import lzma
 import random
 import sys
+import time
+from contextlib import nullcontext
 from importlib import import_module
 
 import pytest
@@ -34,6 +36,10 @@ def test_files_side_by_side():
     assert files.read_columns(("a", ["x", "y"]), ("b", [1, 2])) == [["x", "y"], [1, 2]]
     with pytest.raises(DataError, match="a: the file is empty"):
         files.read_columns(("a", []))
+
+
+def test_batches_are_as_short_as_can_be():
+    assert list(files.batched([1, 2, 3, 1, 1], 3, lambda item: item)) == [[1, 2], [3], [1, 1]]
 
 
 def test_json(tmp_path):
@@ -112,10 +118,11 @@ def test_damage_is_found_in_the_same_line(tmp_path, kept):
 
 
 @pytest.mark.parametrize("suffix", CODECS)
-def test_compressed_as_by_other_programs(tmp_path, suffix):
-    """Equal lines give equal bytes; files one after another are one, as ``cat`` makes them."""
+def test_compressed_as_by_other_programs(tmp_path, monkeypatch, suffix):
+    """Equal lines give equal bytes at any time; files one after another are one, as ``cat`` makes them."""
     one, two = (tmp_path / f"{name}{suffix}" for name in ("one", "two"))
-    for path in (one, two):
+    for second, path in enumerate((one, two)):
+        monkeypatch.setattr(time, "time", lambda second=second: float(second))
         files.write_lines(str(path), ["a", "ß"])
     assert MODULES[suffix].decompress(one.read_bytes()) == CONTENT
     assert one.read_bytes() == two.read_bytes()
@@ -141,6 +148,17 @@ def test_damaged_data_is_one_line(tmp_path, suffix, fault):
     path.write_bytes(contents[fault])
     with pytest.raises(DataError, match=rf"text{suffix}:(\d+:)? damaged {CODECS[suffix].name} data: ."):
         list(files.read_lines(str(path)))
+
+
+def test_a_lack_of_memory_is_not_damage(monkeypatch):
+    def lines():
+        yield b"a\n"
+        raise MemoryError
+
+    monkeypatch.setattr(files, "open_bytes", lambda _: nullcontext(lines()))
+    for read in (files.read_lines, lambda path: files.read_blocks([path])):
+        with pytest.raises(MemoryError):
+            list(read("text.gz"))
 
 
 @pytest.mark.parametrize(

@@ -5,11 +5,12 @@ import pathlib
 from importlib import import_module
 
 import pytest
+from fsspec import AbstractFileSystem, filesystem
 from fsspec.implementations.memory import MemoryFileSystem
 
 from preorder.errors import DataError
 from preorder.io import files, storage
-from preorder.io.atomic import check_writable
+from preorder.io.atomic import check_writable, fresh_folder
 from preorder.io.files import read_blocks
 from preorder.io.storage import CODECS
 
@@ -23,6 +24,7 @@ class Odd(MemoryFileSystem):
     protocol = ("odd", "strange")
     fault = None
     puts = ()
+    listings = None
 
     @classmethod
     def _strip_protocol(cls, path):
@@ -53,8 +55,24 @@ class Odd(MemoryFileSystem):
 
     def ls(self, path, **options):
         if self.fault == "ls":
-            raise RuntimeError
-        return super().ls(path, **options)
+            raise PermissionError
+        found = super().ls(path, **options)
+        if self.fault == "itself":
+            found.append({"name": f"{path}/", "size": None, "type": "directory"})
+        return self.listings.setdefault(path, found) if self.fault == "kept" else found
+
+    find = AbstractFileSystem.find  # by ``ls``
+
+    def exists(self, path, **options):
+        return path in self.find(self._parent(path), **options)
+
+    def invalidate_cache(self, path=None):
+        self.listings.clear()
+
+    def rm_file(self, path):
+        if self.fault == path:
+            raise PermissionError(13, "Permission denied")
+        super().rm_file(path)
 
 
 class Cut(io.BytesIO):
@@ -80,15 +98,17 @@ def fails(monkeypatch):
         monkeypatch.setitem(registry._registry, name, kind)
     monkeypatch.setattr(MemoryFileSystem, "store", {})
     monkeypatch.setattr(Odd, "puts", ())
+    monkeypatch.setattr(Odd, "listings", {})
     return lambda fault: monkeypatch.setattr(Odd, "fault", fault)
 
 
 @pytest.fixture
 def root(request, tmp_path, fails):
-    return f"file://{tmp_path}" if request.param == "file" else f"{request.param}://bucket"
+    folders = {"file": f"file://{tmp_path}", "local": str(tmp_path)}
+    return folders.get(request.param, f"{request.param}://bucket")
 
 
-every_kind = pytest.mark.parametrize("root", ["memory", "file", "odd", "s3"], indirect=True)
+every_kind = pytest.mark.parametrize("root", ["memory", "file", "odd", "s3", "local"], indirect=True)
 
 
 @every_kind
@@ -147,6 +167,40 @@ def test_an_object_store_has_no_temporary_names_and_no_folders(fails):
         files.make_folder("odd://bucket/folder")
 
 
+LOOKS = {
+    "exists": storage.exists,
+    "sizes": lambda url: storage.sizes([url]),
+    "names": lambda url: "new" in storage.names(url.removesuffix("/new")),
+    "find": lambda url: storage.find(f"{url}*")[1],
+}
+
+
+@pytest.mark.parametrize("look", LOOKS)
+def test_what_others_have_written_meanwhile_is_seen(fails, look):
+    """A storage keeps its listings, until it is told that they may be old."""
+    files.write_lines("odd://folder/old", [])
+    fails("kept")
+    assert not LOOKS[look]("odd://folder/new")
+    filesystem("odd").pipe_file("/folder/new", b"")
+    assert LOOKS[look]("odd://folder/new")
+
+
+def test_a_folder_that_lists_itself(fails):
+    files.write_lines("s3://bucket/folder/text", [])
+    fails("itself")
+    assert storage.names("s3://bucket/folder") == ["text"]
+
+
+def test_what_tells_that_a_folder_is_whole_is_removed_first(fails):
+    for name in ("whole", "part"):
+        files.write_lines(f"odd://folder/{name}", [])
+    fails("/folder/part")
+    message = "^odd://folder/part: cannot be removed: Permission denied$"
+    with pytest.raises(DataError, match=message), fresh_folder("odd://folder", ["whole", "part"]):
+        raise AssertionError
+    assert storage.names("odd://folder") == ["part"]
+
+
 @pytest.mark.parametrize(
     ("fault", "line", "reason"),
     [("cut", 20_000, "it ends 1 bytes too early"), ("dead", 15_000, "TimeoutError")],
@@ -174,7 +228,7 @@ def refused():
         "zip://a::odd://x": (files.read_bytes, r"a URL inside of another one \(::\) is not followed"),
         "https://x/y": (check_writable, "cannot be written: https? serves files, it takes none"),
         "odd://folder": (lambda url: files.write_bytes(url, b""), "is a directory"),
-        "s3://ls/*": (storage.find, "cannot be read: RuntimeError"),
+        "s3://ls/*": (storage.find, "cannot be read: PermissionError"),
     }
 
 

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from sacrebleu.metrics import BLEU
 from sacrebleu.significance import PairedTest as SacrebleuPairedTest
-from scipy.stats import ttest_rel
+from scipy.stats import binomtest, ttest_rel
 
 from preorder.data import Permutation
 from preorder.metrics import METRICS, Score
@@ -74,6 +74,15 @@ def test_the_runs_of_each_system_are_drawn_by_themselves():
     found = score_systems(measured, "one")
     assert found.intervals["one"]["tau"] == found.intervals["two"]["tau"] == (-1, 1)
     assert found.significance["two"]["tau"].interval == (-2, 2)
+
+
+def test_some_sentences_are_measured_as_if_they_were_all(reference):
+    runs = [spoilt(reference, 0.2, 1), spoilt(reference, 0.4, 2)]
+    chosen = [3, 7, 1]
+    (found,) = measure_translations([reference], {"one": runs}, ["ter"])
+    (of_chosen, *of_runs) = ([lines[index] for index in chosen] for lines in (reference, *runs))
+    (alone,) = measure_translations([of_chosen], {"one": of_runs}, ["ter"])
+    assert np.array_equal(found.take(np.array(chosen)).systems["one"], alone.systems["one"])
 
 
 def test_further_systems_and_their_order_change_no_comparison(reference):
@@ -245,11 +254,35 @@ def test_sign_test_by_hand():
     assert p == pytest.approx(2 * (1 + 10 + 45) / 2**10)
 
 
+def test_sign_test_puts_each_sentence_into_the_corpus_of_the_other_system(reference):
+    """Whose BLEU sacrebleu computes; words are missing in one system, and two for one in the other."""
+    generator = random.Random(3)
+    lines = reference[:12]
+    short = [" ".join(word for word in line.split() if generator.random() > 0.3) for line in lines]
+    long = [" ".join(word if generator.random() > 0.3 else "x y" for word in line.split()) for line in lines]
+    bleu = BLEU(references=[lines])
+
+    def p_value(one, other):
+        texts = ([*other[:k], one[k], *other[k + 1 :]] for k in range(len(one)))
+        before = bleu.corpus_score(other, None).score
+        after = [bleu.corpus_score(text, None).score for text in texts]
+        changed = [score > before for score in after if score != before]
+        return binomtest(sum(changed), len(changed)).pvalue
+
+    metric = METRIC_CLASSES["bleu"]([lines])
+    for pair in ((short, long), (long, short)):
+        found = sign_test_p_value(metric.scores[0], *map(metric.statistics, pair))
+        assert found == pytest.approx(p_value(*pair))
+    assert p_value(short, long) < 0.05 < p_value(long, short)
+
+
 @pytest.mark.parametrize("runs", [2, 3, 5])
 def test_spread_over_drawn_runs_is_that_of_their_mean(runs):
     values = np.random.default_rng(runs).normal(size=runs)
     weights = draw_runs(runs, 1, "a", 40_000)
     assert weights.shape == (40_000, runs)
+    for seed, name in ((2, "a"), (1, "b")):
+        assert not np.array_equal(draw_runs(runs, seed, name, 40_000), weights)
     assert weights.sum(1) == pytest.approx(np.ones(40_000))
     assert np.array_equal(draw_runs(1, 1, "a", 7), np.ones((7, 1)))  # a single run stays
     means = weights @ values

@@ -44,6 +44,9 @@ def test_options_reach_the_metrics_and_their_signatures():
     assert score("bleu", *tokens, options=MetricOptions(tokenize="none")) < 100
     for tokenize in ("13a", "none", "char"):
         assert f"|tok:{tokenize}|" in METRIC_CLASSES["bleu"]([["a"]], MetricOptions(tokenize)).signature
+    options = [MetricOptions("13a", case, words) for case in (False, True) for words in TOKENIZERS[:5]]
+    for name in ("ter", "ribes"):
+        assert len({METRIC_CLASSES[name]([["a"]], one).signature for one in options}) == len(options)
 
 
 @pytest.mark.parametrize("name", METRICS)
@@ -95,6 +98,11 @@ def test_kinds_and_sum_equal_sacrebleus(hypothesis, reference):
     found = edits(hypothesis, reference)
     assert found == sacrebleus_edits(hypothesis, reference)
     assert found[0] - found[1] == len(hypothesis.split()) - len(reference.split())
+
+
+def test_the_first_of_the_references_that_need_the_fewest_edits_counts():
+    assert edits("a b", "x y", "a", "a b c") == (1, 0, 0, 0)
+    assert edits("a b", "x y", "a b c", "a") == (0, 1, 0, 0)
 
 
 @pytest.mark.parametrize(

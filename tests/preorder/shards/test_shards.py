@@ -59,8 +59,10 @@ def test_files_at_urls(folder, monkeypatch):
     """Named as the pattern names them, whatever the storage calls them."""
     monkeypatch.setattr(MemoryFileSystem, "store", {})
     fsspec.filesystem("memory").pipe({"/in/a.1.en": b"", "/in/b.2.en": b"", "/in/.c.2.en": b""})
-    for root in (f"file://{folder}", "memory://", "memory:///"):
-        shards = find_shards({"src": f"{root}/in/*.[12].en", "pos": "memory://b//*/?.pos"}, "memory://out")
+    roots = f"file://{folder}", "memory://", "memory:///"
+    for root, star in itertools.product(roots, ("*", "**")):
+        patterns = {"src": f"{root}/in/{star}.[12].en", "pos": "memory://b//*/?.pos"}
+        shards = find_shards(patterns, "memory://out")
         assert [(*shard.inputs.values(), shard.output) for shard in shards] == [
             (f"{root}/in/{name}.en", f"memory://b//{name.replace('.', '/')}.pos", f"memory://out/{name}.en")
             for name in (("a.2", "b.1") if root.startswith("file") else ("a.1", "b.2"))
@@ -88,8 +90,9 @@ def test_settings_of_a_folder(tmp_path):
     for _ in range(2):
         check_manifest(folder, settings, [f"{folder}/one"])
         (tmp_path / "new/out/one").touch()
-    with pytest.raises(UsageError, match=r"out was made with another b, c \(\[None, 'x'\], now 2\): name"):
-        check_manifest(folder, {"a": 1, "b": 2, "c": 3}, [])
+    for changed, names in (({"a": 1, "b": 2, "c": 3}, r"b, c \(\[None, 'x'\], now 2\)"), ({"a": 1}, r"b \(")):
+        with pytest.raises(UsageError, match=rf"out was made with another {names}.*: name another folder"):
+            check_manifest(folder, changed, [])
     (tmp_path / "new/out" / MANIFEST).unlink()
     with pytest.raises(UsageError, match=r"one is there, and .*out/.preorder.json is not, to tell what made"):
         check_manifest(folder, settings, [f"{folder}/two", f"{folder}/one"])
@@ -117,6 +120,7 @@ ENGINES = {
     "a thread": partial(in_threads, 1),
     "threads": partial(in_threads, 3),
     "this process": partial(in_worker_processes, 0),
+    "backwards": lambda work, shards, tick: in_worker_processes(0, work, reversed(shards), tick),
     "processes": partial(in_worker_processes, 2),
 }
 TWO = [{"CPU": 4.0, "memory": 1e9}, {"CPU": 3.0, "GPU": 1.0}]
@@ -126,6 +130,7 @@ BAD = {
     "3": DataError("is bad", "in/3", 7),
     "4": DataError("is bad", "tags/4", 1),
     "6": UsageError("is wrong"),
+    "9": DataError("is full", "out/9"),
 }
 
 
@@ -157,9 +162,12 @@ def test_bad_input_is_left_out_and_other_errors_end_the_run(tmp_path, caplog, en
     assert sorted(os.listdir(tmp_path)) == ["1", "5"]
     assert caplog.messages[0] == "1 of 5 shards are there already"
     assert caplog.messages[-3].startswith("4 of 4 shards, 6 lines, ")
-    assert caplog.messages[-2:] == ["in/3:7: is bad", "tags/4:1: is bad"]
-    with pytest.raises(UsageError, match="is wrong"):
-        do("7", "6", "8")
+    bad = ["in/3:7: is bad", "tags/4:1: is bad"]
+    assert caplog.messages[-2:] == bad
+    assert {f"left out: {message}" for message in bad} < {*caplog.messages}
+    for names, error in (("768", "^is wrong$"), ("9", "^out/9: is full$")):
+        with pytest.raises((UsageError, DataError), match=error):
+            do(*names)
 
 
 def test_an_error_stops_the_shards_that_are_being_done():
@@ -179,16 +187,31 @@ def test_an_error_stops_the_shards_that_are_being_done():
     assert begun.is_set()
 
 
-def test_how_far_it_is(monkeypatch, caplog):
+def test_how_far_it_is(tmp_path, monkeypatch, caplog):
     """On a clock on which each look takes 25 seconds, by the bytes of the input."""
     times = itertools.count(0, 25)
     monkeypatch.setattr(progress.time, "monotonic", lambda: float(next(times)))
-    with caplog.at_level(logging.INFO, "preorder"), progress.shard_progress(3, 1000) as add:
-        for size, lines in ((100, 500), (300, 1500), (600, 2000)):
-            add(lines)
-            add(0, 1, size)
+    monkeypatch.chdir(tmp_path)
+    lines = {"in/100": 500, "in/300": 1500, "in/600": 2000}
+    (tmp_path / "in").mkdir()
+    for name in lines:
+        (tmp_path / name).write_bytes(b"x" * int(name.removeprefix("in/")))
+    todo, work = shards("100", "300", "600"), lambda shard, tick: tick(lines[shard.source])
+    with caplog.at_level(logging.INFO, "preorder"):
+        run_shards(todo, work, ENGINES["this process"], lambda _: False)
     assert caplog.messages[0] == "1 of 3 shards, 2,000 lines, 20 a second, 0:15:00 left"
     assert caplog.messages[-1] == "3 of 3 shards, 4,000 lines, 15 a second"
+
+
+def test_a_storage_that_serves_files_without_listing_them(monkeypatch):
+    def refuse(*_, **__):
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr(MemoryFileSystem, "ls", refuse)
+    done = []
+    one = Shard({"src": "memory://in/1"}, "out/1")
+    run_shards([one], lambda shard, _: done.append(shard), ENGINES["this process"], lambda _: False)
+    assert done == [one]
 
 
 @pytest.mark.parametrize(
