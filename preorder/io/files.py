@@ -117,7 +117,10 @@ def first_filled(lines: Iterator[str]) -> tuple[str, Iterator[str]]:
 def read_bytes(path: str) -> bytes:
     """Return what is in a file."""
     with opened(path) as stream:
-        return stream.read()
+        try:
+            return stream.read()
+        except Exception as error:
+            raise _reading_error(path, error, 1) from None
 
 
 def read_json(path: str) -> Any:

@@ -146,8 +146,9 @@ def test_damaged_data_is_one_line(tmp_path, suffix, fault):
         "empty": b"",
     }
     path.write_bytes(contents[fault])
-    with pytest.raises(DataError, match=rf"text{suffix}:(\d+:)? damaged {CODECS[suffix].name} data: ."):
-        list(files.read_lines(str(path)))
+    for read in (files.read_lines, files.read_bytes):
+        with pytest.raises(DataError, match=rf"text{suffix}:(\d+:)? damaged {CODECS[suffix].name} data: ."):
+            list(read(str(path)))
 
 
 def test_a_lack_of_memory_is_not_damage(monkeypatch):
