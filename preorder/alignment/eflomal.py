@@ -66,7 +66,7 @@ class Aligner:
 
     def __call__(self, sources: Sentences, targets: Sentences) -> Iterator[Alignment]:
         """Yield the alignments of the next part."""
-        (sampled,) = self._runs(sources, targets)
+        (sampled,) = self._runs(sources, targets).draws
         forward, reverse = sampled[0], sampled[-1]  # one and the same where only one is asked for
         for pair, (source, target) in enumerate(zip(sources, targets, strict=True)):
             links = self._symmetrize(forward.as_set(pair), reverse.as_set(pair))
@@ -81,8 +81,7 @@ class Sampler:
 
     def __call__(self, sources: Sentences, targets: Sentences) -> Samples:
         """Return what the samplers drew for the next part."""
-        lengths = [np.array([len(tokens) for tokens in side], np.int32) for side in (sources, targets)]
-        return Samples(*lengths, self._runs(sources, targets))
+        return self._runs(sources, targets)
 
 
 class _Runs:
@@ -94,7 +93,7 @@ class _Runs:
         self._seeds, self._chains, self._settings, self._ways = seeds, chains, settings, ways
         self._priors: dict[str, Priors] = {}
 
-    def __call__(self, sources: Sentences, targets: Sentences) -> list[tuple[Links, ...]]:
+    def __call__(self, sources: Sentences, targets: Sentences) -> Samples:
         """Return what each seed drew each way for a part; the first part gives the priors of the others."""
         program = _find_eflomal()
         began = time.monotonic()
@@ -119,7 +118,7 @@ class _Runs:
             for way, drawn in zip(self._ways, zip(*draws, strict=True), strict=True)
         }
         LOGGER.info(f"aligned ({time.monotonic() - began:.1f} s)")
-        return draws
+        return Samples(*(np.diff(side.starts) for side in sides), draws)
 
     def _run(self, program: Path, folder: Path, pairs: int) -> None:
         jobs = []

@@ -84,9 +84,9 @@ class Links:
 class Samples:
     """What several samplers drew: of each its forward (a source token a target token) and reverse links."""
 
-    source_lengths: np.ndarray  # (pairs), in tokens
+    source_lengths: np.ndarray  # (pairs), in tokens; 0 where there are too many to align
     target_lengths: np.ndarray
-    draws: Sequence[tuple[Links, Links]]
+    draws: Sequence[tuple[Links, ...]]
 
     def __len__(self) -> int:
         return len(self.source_lengths)

@@ -40,23 +40,20 @@ def constraint(alignment: Alignment, source_length: int) -> Constraint | None:
     Tokens that are less than certain, the least confident first, are freed where no tree gives what they ask
     for. Returns None where the certain ones ask for no one order, or for one that no tree gives.
     """
-    trusted = trusted_groups(alignment, source_length)
-    if trusted is None:
-        return None
-    asked, sure = np.array(trusted[0], np.int32), np.array(trusted[1])
-    if reachable(asked):
-        return Constraint(asked, sure)
-    groups, confidences = np.where(sure == CERTAIN, asked, np.int32(UNALIGNED)), np.ones(asked.size)
-    if not reachable(groups):
-        return None
-    for i in np.argsort(-sure, kind="stable"):
-        if sure[i] < CERTAIN:
+    while (trusted := trusted_groups(alignment, source_length)) is not None:
+        asked, sure = np.array(trusted[0], np.int32), np.array(trusted[1])
+        if reachable(asked):
+            return Constraint(asked, sure)
+        groups = np.where(sure == CERTAIN, asked, np.int32(UNALIGNED))
+        if not reachable(groups):
+            break
+        for i in np.argsort(-sure, kind="stable"):
             groups[i] = asked[i]
-            if reachable(groups):
-                confidences[i] = sure[i]
-            else:
-                groups[i] = UNALIGNED
-    return Constraint(groups, confidences)
+            if not reachable(groups):  # without it, others may have an order
+                others = {link: c for link, c in alignment.confidences().items() if link[0] != i}
+                alignment = Alignment.weighted(others)
+                break
+    return None
 
 
 def learnable(bitext: Bitext) -> tuple[list[Sentence], Constraint, dict[str, int]]:

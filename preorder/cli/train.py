@@ -128,7 +128,7 @@ def _train(arguments: argparse.Namespace, checkpoints: Checkpoints) -> None:
         plan = _plan(arguments, method, None)
     lines = plan.lines(sentences)
     if arguments.cross_fit:
-        check_folds(lines, arguments.cross_fit)
+        check_folds(lines, arguments.cross_fit, arguments.held_out)
     classes = initial and initial.classes
     if initial is None and sentences[0].classes is None:
         wanted = str(DEFAULT_CLASSES) if arguments.classes is None else arguments.classes

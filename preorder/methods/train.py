@@ -7,6 +7,7 @@ better orders of seen lines too much.
 from __future__ import annotations
 
 import random
+from collections import Counter
 from collections.abc import Callable, Sequence, Sized
 from dataclasses import dataclass, fields, replace
 from functools import partial
@@ -164,10 +165,12 @@ def hold_out(bitext: Bitext, count: int | None, seed: int) -> tuple[Bitext, Bite
     return bitext.take(i for i in range(len(bitext)) if i not in held), bitext.take(sorted(held))
 
 
-def check_folds(chosen: Sequence[int], folds: int) -> None:
-    """Refuse a fold without a line."""
-    if len({i % folds for i in chosen}) < folds:
+def check_folds(chosen: Sequence[int], folds: int, held_out: int | None = None) -> None:
+    """Refuse a fold without a line, and one beside which all lines are held out."""
+    sizes = Counter(i % folds for i in chosen)
+    if len(sizes) < folds:
         raise UsageError(f"too few lines to train on for {folds} folds")
+    held_out_lines(len(chosen) - max(sizes.values()), held_out)
 
 
 Fit = Callable[[Bitext, str, int], Preorderer]

@@ -246,7 +246,7 @@ def test_what_may_become_a_model(tmp_path, two_models):
     save_model(two_models[0], str(tmp_path / "model"))
     (tmp_path / "empty").mkdir()
     (tmp_path / "link").symlink_to("model")
-    for name in ("model", "model/", "empty", "new", "new/below", "link"):
+    for name in ("model", "model/", "empty", "new", "new/below", "link", "tex"):
         check_replaceable(str(tmp_path / name), [str(tmp_path / "text")])
     save_model(two_models[1], str(tmp_path / "link"))
     assert (tmp_path / "link").is_symlink()

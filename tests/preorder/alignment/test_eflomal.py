@@ -5,7 +5,7 @@ import random
 import pytest
 
 from preorder.alignment import eflomal as module
-from preorder.alignment.eflomal import align
+from preorder.alignment.eflomal import Aligner, Sampler, Settings, align
 from preorder.errors import MissingExtraError, UsageError
 
 
@@ -17,14 +17,39 @@ def bitext(size=300):
     return sources, [[word.upper() for word in reversed(source)] for source in sources]
 
 
-def test_finds_a_reversed_language():
-    sources, targets = bitext()
-    first = align(sources, targets, "intersect", seed=5)
+def recall(alignments, sources):
+    """Return the share of the words that are linked as in a reversed language."""
     right = sum(
         len(alignment.links & {(i, len(source) - 1 - i) for i in range(len(source))})
-        for alignment, source in zip(first, sources, strict=True)
+        for alignment, source in zip(alignments, sources, strict=True)
     )
-    assert right > 0.9 * sum(map(len, sources))
+    return right / sum(map(len, sources))
+
+
+def test_finds_a_reversed_language():
+    sources, targets = bitext()
+    assert recall(align(sources, targets, "intersect", seed=0), sources) > 0.9
+
+
+def test_either_direction_and_both():
+    """Forward links give a target token one source token at most, reverse ones a source token one target."""
+    sources, _ = bitext(60)
+    names = ("forward", "reverse", "intersect", "union")
+    found = [align(sources, sources[::-1], name, seed=5) for name in names]
+    for forward, reverse, both, either in zip(*([one.links for one in each] for each in found), strict=True):
+        assert len({target for _, target in forward}) == len(forward)
+        assert len({source for source, _ in reverse}) == len(reverse)
+        assert (both, either) == (forward & reverse, forward | reverse)
+
+
+def test_the_first_part_teaches_the_others():
+    """Two pairs alone say too little, and the part in the middle is of unrelated sentences."""
+    sources, targets = bitext()
+    aligner = Aligner("intersect", seed=5)
+    parts = (sources, targets), (sources, sources[::-1]), (sources[:2], targets[:2])
+    *_, last = [list(aligner(*part)) for part in parts]
+    assert recall(last, sources[:2]) > 0.9
+    assert recall(align(*parts[2], "intersect", seed=5), sources[:2]) < 0.9
 
 
 def test_the_seed_decides_what_the_text_does_not():
@@ -33,6 +58,20 @@ def test_the_seed_decides_what_the_text_does_not():
     first = align(sources, unrelated, "union", seed=5)
     assert align(sources, unrelated, "union", seed=5) == first
     assert align(sources, unrelated, "union", seed=6) != first
+
+
+def test_each_sampler_has_a_seed_of_its_own():
+    """Also beside those of the next seed."""
+    sources, _ = bitext(100)
+
+    def drawn(seed):
+        ways = [links for draw in Sampler(2, seed)(sources, sources[::-1]).draws for links in draw]
+        return [(links.sources.tolist(), links.targets.tolist()) for links in ways]
+
+    first = drawn(5)
+    assert drawn(5) == first
+    every = first + drawn(6)
+    assert not any(one in every[:number] for number, one in enumerate(every))
 
 
 def test_empty_and_overlong_sentences_keep_their_lines(caplog):
@@ -44,6 +83,7 @@ def test_empty_and_overlong_sentences_keep_their_lines(caplog):
     assert len(alignments) == 20
     assert not any(alignments[line].links for line in (3, 5, 7))
     assert (module.MAX_LENGTH - 1, 0) in alignments[9].links
+    assert not Sampler(1, 1)(sources, targets).shares(7).size
     assert "1 lines of more than 1,023 tokens have no links" in caplog.text
 
 
@@ -68,3 +108,23 @@ def test_an_eflomal_that_does_not_work(monkeypatch, tmp_path, content, message):
     monkeypatch.setattr(module, "_find_eflomal", lambda: tmp_path / "eflomal")
     with pytest.raises(UsageError, match=message):
         align([["a"]], [["b"]], "intersect", seed=1)
+
+
+@pytest.mark.parametrize(
+    ("model", "iterations"), [(1, "-1 500"), (2, "-1 125 -2 500"), (3, "-1 125 -2 125 -3 500")]
+)
+def test_eflomal_is_run_with_its_own_defaults(monkeypatch, tmp_path, model, iterations):
+    """5,000 / √100 iterations and three chains, of samplers one, each by one thread."""
+    script = f"#!/bin/sh\necho $OMP_NUM_THREADS: $@ >> {tmp_path}/asked\n"
+    script += "yes '' | head -n 100 | tee links-f > links-r\nexit\n# /dev/urandom\0"
+    (tmp_path / "eflomal").write_text(script)
+    monkeypatch.setattr(module, "_find_eflomal", lambda: tmp_path / "eflomal")
+    monkeypatch.setenv("OMP_NUM_THREADS", "4")
+    settings, text = Settings(model, threads=1), [["a"]] * 100
+    list(Aligner("reverse", 1, settings)(text, text))
+    Sampler(1, 1, settings)(text, text)
+    expected = [
+        f"1: -q -m {model} -s ../source -t ../target -N 0.2 -n {chains} {iterations} {way} links{way}"
+        for chains, way in ((3, "-r"), (1, "-f"), (1, "-r"))
+    ]
+    assert (tmp_path / "asked").read_text().splitlines() == expected

@@ -80,5 +80,7 @@ def test_a_confidence_that_rounds_to_the_bound_counts():
     third = np.full((1, 1), 1 / 3, np.float32)
     assert confident(third, 1 / 3).confidences() == {(0, 0): 0.333}
     assert not confident(third, 0.34).links
+    sixteen = np.array([[[0.7]], [[0.9]]], np.float32).mean(axis=0)  # of 20 samplers; it is below 0.8
+    assert confident(sixteen, 0.8).confidences() == {(0, 0): 0.8}
     least = np.array([[0.0003, 0.9]], np.float32)
     assert confident(least, 1e-7).confidences() == {(0, 1): 0.9}  # a confidence of 0 would be none

@@ -53,6 +53,7 @@ def stems(pieces, words):
         ("a &quot; b", "<de> a &qu@@ ot@@ ; b", [NONE, 0, 1, 1, 1, 2]),
         ("& amp ; b", "<de> & amp ; b", [NONE, 0, 1, 2, 3]),
         ("don't \u200b résumé", "DON@@ 'T RE@@ SU@@ ME", [0, 0, 2, 2, 2]),
+        ("a \u200b bc", "a <mask>", [0, 2]),  # not from what tools leave out
         ("to Berlin", "｟de｠ to Berlin", [NONE, 0, 1]),
         ("the modern house", "de the modern house", [NONE, 0, 1, 2]),
         ("she said that he had seen it", "en she said that he had seen it", [NONE, *range(7)]),
@@ -185,7 +186,7 @@ def test_long_lines_of_few_letters():
         ("`` -LRB- a well @-@ known AT&T ''", '"(a well-known AT &amp; T"', None),
         ("10\u00a0000 ａ\u200bb", "10 000 ab", [[0, 1], [2]]),
         ("cafe\u0301 Straße", "café STRASSE", [[0], [1]]),
-        ("a\u20dd b", "a b", [[0], [1]]),
+        ("a\u20dd b\a", "a b", [[0], [1]]),
         ("（ Ｋyoto ㈱", "(kyo to ( 株)", [[0], [0, 1], [2, 3]]),
     ],
 )

@@ -44,8 +44,17 @@ def test_the_most_confident_tokens_that_a_tree_can_satisfy(seed):
         if any(not violations(tree, tried) for tree in trees(0, 6)):
             kept = tried
     found = constraint(alignment, 6)
-    assert found.groups.tolist() == kept
+    ranks = {target: rank for rank, target in enumerate(sorted(set(kept) - {-1}))}
+    assert found.groups.tolist() == [ranks.get(target, -1) for target in kept]
     assert found.confidences.tolist() == [c if k >= 0 else 1 for c, k in zip(confidences, kept, strict=True)]
+
+
+def test_a_token_that_no_tree_can_satisfy_bars_no_other():
+    """Tokens 1 to 4 ask for an order that no tree gives, so 4 is free; 0 has no order with it alone."""
+    links = {(0, 3): 0.5, (0, 5): 0.5, (1, 2): 1, (2, 6): 1, (3, 0): 1, (4, 4): 0.75}
+    found = constraint(Alignment.weighted(links), 5)
+    assert found.groups.tolist() == [2, 1, 3, 0, -1]
+    assert found.confidences.tolist() == [0.5, 1, 1, 1, 1]
 
 
 def test_groups_are_drawn_by_their_confidence():

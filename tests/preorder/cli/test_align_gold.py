@@ -57,13 +57,20 @@ def test_align_by_several_samplers_writes_confidences(run, bitext, tmp_path):
 
 def test_align_learns_from_hand_aligned_sentences(run, bitext, tmp_path):
     for name in ("source", "target"):
-        write(tmp_path / f"hand.{name}", *(tmp_path / name).read_text().splitlines()[:40])
-    lengths = list(map(len, bitext[:40]))
+        write(tmp_path / f"hand.{name}", *(tmp_path / name).read_text().splitlines()[80:])
+    lengths = list(map(len, bitext[80:]))
     write(tmp_path / "hand", *(" ".join(f"{i}-{n - 1 - i}" for i in range(n)) for n in lengths))
     hand = "--hand-src hand.source --hand-tgt hand.target --hand-align hand --samplers 2"
     line = f"align --src source --tgt target {hand} --eflomal-model 1 --threads 1 --chunk 70 --out out"
     assert "hand-aligned sentences, held out: precision 1.000, recall 1.000\n" in run(line).err
     assert recall(tmp_path / "out", bitext) > 0.9
+
+
+def test_damage_is_found_before_anything_is_aligned(run, tmp_path, monkeypatch):
+    monkeypatch.setattr("preorder.alignment.eflomal._find_eflomal", lambda: pytest.fail("aligned"))
+    for name in ("source", "target"):
+        (tmp_path / name).write_bytes((tmp_path / name).read_bytes() + b"a \xff\n")
+    assert "source:121: not valid UTF-8" in run(f"{ALIGN} --chunk 60 --out links", 2).err
 
 
 def test_align_in_chunks(run, bitext, tmp_path):

@@ -48,6 +48,7 @@ def test_hints_for_the_command_line(run, line, hint):
         "--classes nofile",
         "--held-out 48",
         "--cross-fit 49 --cross-fit-out f",
+        "--cross-fit 2 --cross-fit-out f --held-out 24",
     ],
 )
 def test_what_is_wrong_is_said_before_the_text_is_aligned(run, monkeypatch, wrong):

@@ -80,6 +80,14 @@ def test_parts_begin_from_the_model_too(folder, tmp_path):
     assert (training["folds"], training["init"]["training"]["sentences"]) == (2, len(SOURCES))
 
 
+def test_members_begin_from_the_model_too():
+    """Steps that are too small to change its order."""
+    before = preorder.train(SOURCES, ASKED, "btg", classes=0, held_out=0)
+    options = {"iterations": 1, "aggressiveness": 1e-9, "held_out": 0}
+    after = preorder.train(SOURCES, STRAIGHT, "btg", init=before, members=2, **options)
+    assert after.positions(SOURCES) == before.positions(SOURCES) == POSITIONS
+
+
 def test_parts_are_ordered_by_the_model_s_word_classes_too(folder, tmp_path, monkeypatch):
     """Whatever classes --annot has: those of the model are used, as they will be by apply."""
     ordered, order = [], BTGPreorderer.order

@@ -1,14 +1,16 @@
 """What model directories hold beside a method's state, and which are refused."""
 
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
 
 from preorder.annotate.classes import WordClasses
+from preorder.annotate.stanza import StanzaOptions
 from preorder.data import Sentence
 from preorder.errors import DataError
-from preorder.methods.model_directory import Model, load_model, save_model
+from preorder.methods.model_directory import Model, is_lowercased, load_model, save_model
 from preorder.methods.registry import all_options, method_class
 from tests.support.texts import content
 from tests.support.verb_last import bitext
@@ -29,6 +31,20 @@ def test_round_trip(directory, tmp_path):
     assert content(tmp_path / "again") == content(directory)
 
 
+def test_the_folder_of_stanza_is_found_from_elsewhere(directory, tmp_path, monkeypatch):
+    stanza = StanzaOptions("en", tagset="upos", folder="models")
+    monkeypatch.chdir(tmp_path)
+    save_model(replace(load_model("model"), stanza=stanza), "model")
+    assert load_model("model").stanza == replace(stanza, folder=str(Path("models").absolute()))
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"), [("a b.", True), ("a B", False), ("東京 1", False), ("東京 a", True), ("", False)]
+)
+def test_a_text_is_in_lower_case_if_it_has_letters_but_no_capitals(words, expected):
+    assert is_lowercased([Sentence(tuple(words.split())), Sentence(())]) == expected
+
+
 def test_the_word_classes_are_those_of_the_model_if_it_has_any():
     model = Model(SimpleNamespace(layers={"classes"}), WordClasses({"a": "1"}))
     assert model.annotate(Sentence(("a", "b"))).classes == ("1", "0")
@@ -38,7 +54,7 @@ def test_the_word_classes_are_those_of_the_model_if_it_has_any():
 
 
 def test_missing_files(directory):
-    for name in ("weights.safetensors", "model.json"):
+    for name in ("classes.txt", "weights.safetensors", "model.json"):
         Path(directory, name).unlink()
         with pytest.raises(DataError, match=f"{name}: cannot be read"):
             load_model(str(directory))
