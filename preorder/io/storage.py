@@ -200,9 +200,8 @@ def sizes(paths: Iterable[str]) -> dict[str, int]:
             folder, name = os.path.split(path)
             if name in listed(folder):
                 found[path] = listed(folder)[name]
-        else:
-            with contextlib.suppress(OSError, ValueError):  # a ValueError: there is a NUL in the path
-                found[path] = os.path.getsize(path)
+        elif os.path.isfile(path):
+            found[path] = os.path.getsize(path)
     return found
 
 

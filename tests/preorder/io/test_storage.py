@@ -122,7 +122,8 @@ def test_the_same_bytes_as_in_local_files(root, tmp_path, suffix):
     assert b"".join(block.texts[0] for block in read_blocks([url], 50)).decode().splitlines() == LINES
     assert files.read_bytes(url) == files.read_bytes(local)
     assert storage.exists(url)
-    assert storage.sizes([url, f"{root}/no", local]) == dict.fromkeys((url, local), len(content))
+    asked = [url, f"{root}/no", local, str(tmp_path), "a\0"]  # no folder, and no path at all
+    assert storage.sizes(asked) == dict.fromkeys((url, local), len(content))
     files.write_lines(url, ["new"])
     assert list(files.read_lines(url)) == ["new"]
     storage.remove([url, f"{root}/no"])
