@@ -129,6 +129,9 @@ def do(
     """
     patterns = _patterns(source)
     shards = find_shards(patterns, arguments.out_dir)
+    written = [path for shard in shards for path in outputs(shard)]
+    if len(set(written)) < len(written):
+        raise UsageError(f"two shards would both write {max(written, key=written.count)}")
     inputs = {f"--{name}": getattr(source, name) for name in INPUTS}
     inputs |= {"--lang": arguments.lang, "--tagset": arguments.tagset}
     for name, pattern in patterns.items():

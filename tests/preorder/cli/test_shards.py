@@ -253,3 +253,7 @@ def test_annotate_by_stanza(folder, monkeypatch, capsys):
     assert "out was made with another Stanza ('" in capsys.readouterr().err
     assert main([*options, "--lang", "de"]) == 2
     assert "out was made with another --lang, " in capsys.readouterr().err
+    (folder / "in/a.en.conllu").touch()
+    assert main([*options, "--src", "in/*", "--out-dir", "new"]) == 2
+    assert "two shards would both write new/a.en.conllu" in capsys.readouterr().err
+    assert not (folder / "new").exists()
