@@ -8,7 +8,6 @@ from __future__ import annotations
 import argparse
 import os
 import re
-from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -23,7 +22,7 @@ from preorder.errors import UsageError, shown
 from preorder.io import files, storage
 from preorder.io.files import STANDARD
 from preorder.learning.checkpoint import digest
-from preorder.shards import MANIFEST, Engine, Shard, Work, check_manifest, find_shards, run_shards
+from preorder.shards import MANIFEST, Engine, Outputs, Shard, Work, check_manifest, find_shards, run_shards
 from preorder.shards.on_ray import GPU_SHARE, RayOptions, load_ray, on_ray
 
 INPUTS = ("annot", "src", "pos", "trees")
@@ -121,17 +120,14 @@ def do(
     work: Work,
     local: Engine,
     cpus: int = 1,
-    outputs: Callable[[Shard], set[str]] = lambda shard: {shard.output},
+    outputs: Outputs = Shard.outputs,
 ) -> None:
     """Do the shards that are not done, by the local engine, or by tasks on Ray of so many cores each.
 
     Settings are all that the outputs depend on, as JSON, but for the input and Stanza.
     """
     patterns = _patterns(source)
-    shards = find_shards(patterns, arguments.out_dir)
-    written = [path for shard in shards for path in outputs(shard)]
-    if len(set(written)) < len(written):
-        raise UsageError(f"two shards would both write {max(written, key=written.count)}")
+    shards = find_shards(patterns, arguments.out_dir, outputs)
     inputs = {f"--{name}": getattr(source, name) for name in INPUTS}
     inputs |= {"--lang": arguments.lang, "--tagset": arguments.tagset}
     for name, pattern in patterns.items():

@@ -42,7 +42,12 @@ class Shard:
         """The path of the source."""
         return next(iter(self.inputs.values()))
 
+    def outputs(self) -> set[str]:
+        """Return all that is written, where nothing is beside the output."""
+        return {self.output}
 
+
+Outputs = Callable[[Shard], set[str]]  # all that a shard writes
 Tick = Callable[[int], None]  # counts lines that are done
 Work = Callable[[Shard, Tick], None]  # does a shard: all of its output is there afterwards, or none
 
@@ -59,7 +64,7 @@ Engine = Callable[[Work, Iterable[Shard], Tick], Reports]
 """Runs shards, and yields each with its report as they are done."""
 
 
-def find_shards(patterns: Mapping[str, str], folder: str) -> list[Shard]:
+def find_shards(patterns: Mapping[str, str], folder: str, outputs: Outputs = Shard.outputs) -> list[Shard]:
     """Return a shard for each file that the first option's pattern fits, in the order of their names.
 
     A file that belongs to it has, in another option's pattern, the same in place of each wildcard (``*``,
@@ -85,7 +90,7 @@ def find_shards(patterns: Mapping[str, str], folder: str) -> list[Shard]:
         path = _filled(first, wild) if is_url(pattern) else name
         inputs = {source: path} | {option: _filled(split, wild) for option, split in others}
         shards.append(Shard(inputs, os.path.join(folder, os.path.basename(path))))
-    _check_outputs(shards, folder)
+    _check_outputs(shards, folder, outputs)
     return shards
 
 
@@ -99,13 +104,14 @@ def _filled(parts: list[str], wild: tuple[str, ...]) -> str:
     return "".join(one + two for one, two in zip(parts[::2], (*wild, ""), strict=True))
 
 
-def _check_outputs(shards: list[Shard], folder: str) -> None:
+def _check_outputs(shards: list[Shard], folder: str, outputs: Outputs) -> None:
     place = storage.real(folder)
     sources: dict[str, str] = {}
     for shard in shards:
-        other = sources.setdefault(shard.output, shard.source)
-        if other != shard.source:
-            raise UsageError(f"{other} and {shard.source} would both be written to {shard.output}")
+        for output in outputs(shard):
+            other = sources.setdefault(output, shard.source)
+            if other != shard.source:
+                raise UsageError(f"{other} and {shard.source} would both be written to {output}")
     is_place = cache(lambda folder: storage.real(folder) == place)
     for path in (path for shard in shards for path in shard.inputs.values()):
         output = os.path.join(folder, os.path.basename(path))

@@ -255,5 +255,5 @@ def test_annotate_by_stanza(folder, monkeypatch, capsys):
     assert "out was made with another --lang, " in capsys.readouterr().err
     (folder / "in/a.en.conllu").touch()
     assert main([*options, "--src", "in/*", "--out-dir", "new"]) == 2
-    assert "two shards would both write new/a.en.conllu" in capsys.readouterr().err
+    assert "in/a.en and in/a.en.conllu would both be written to new/a.en.conllu" in capsys.readouterr().err
     assert not (folder / "new").exists()
