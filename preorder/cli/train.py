@@ -135,6 +135,8 @@ def _train(arguments: argparse.Namespace, checkpoints: Checkpoints) -> None:
         classes = source.read_or_learn_classes(wanted, sentences, arguments.seed)
     if classes is not None:
         sentences = list(map(classes.add_to, sentences))
+    if initial is not None and stanza is None:
+        initial.annotate(sentences[lines[0]])  # a missing layer is told before the texts are aligned
     if arguments.align is None:
         words = [sentence.words for sentence in spelled]
         others = align(words, others, DEFAULT_SYMMETRIZATION, arguments.seed)

@@ -142,6 +142,13 @@ def test_what_contradicts_the_model(folder, tmp_path, capsys, method, given, rea
     assert not (tmp_path / "m").exists()
 
 
+def test_a_missing_layer_is_told_before_the_texts_are_aligned(folder, tmp_path, capsys):
+    given = command(folder, "btg", "tagged", tmp_path / "m")
+    given[given.index("--align")] = "--tgt"
+    assert main(given) == 2
+    assert capsys.readouterr().err == "the model needs POS tags (--pos), and none are given\n"
+
+
 def test_what_contradicts_the_model_in_python(folder):
     before = preorder.load(str(folder / "neural-btg"))
     with pytest.raises(UsageError, match="classes: with init the model's word classes are used"):
