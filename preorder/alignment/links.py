@@ -110,9 +110,9 @@ def read_links(path: Path) -> Links:
 
 
 def confident(confidences: np.ndarray, least: float) -> Alignment:
-    """Return the links of confidences ``[source, target]``, at least ``least``, rounded to three places."""
+    """Return the links of confidences ``[source, target]``, rounded to three places, at least ``least``."""
     rounded = confidences.astype(float).round(3)
-    sources, targets = np.nonzero((confidences >= least - 1e-6) & (rounded > 0))
+    sources, targets = np.nonzero((rounded >= round(least, 3)) & (rounded > 0))
     links = zip(sources.tolist(), targets.tolist(), strict=True)
     return Alignment.weighted(dict(zip(links, rounded[sources, targets].tolist(), strict=True)))
 

@@ -79,6 +79,7 @@ def test_shares_and_agreement(tmp_path):
 def test_a_confidence_that_rounds_to_the_bound_counts():
     third = np.full((1, 1), 1 / 3, np.float32)
     assert confident(third, 1 / 3).confidences() == {(0, 0): 0.333}
+    assert confident(2 * third, 0.667).confidences() == {(0, 0): 0.667}
     assert not confident(third, 0.34).links
     sixteen = np.array([[[0.7]], [[0.9]]], np.float32).mean(axis=0)  # of 20 samplers; it is below 0.8
     assert confident(sixteen, 0.8).confidences() == {(0, 0): 0.8}
