@@ -1,7 +1,8 @@
 """Show to which words a model attends in a sentence, given its translation (Zhang et al. 2017, Figure 4).
 
 A row is a word of the translation, a column one of the source: the share of the attention that it gets, 0 to
-1. It is the attention from which ``onmt_translate -align_output`` reads links.
+1. It is the attention from which ``onmt_translate -align_output`` reads links. ``(end)`` is an end symbol. What
+the jumps of distortion models lead past the ends of the source is in no column.
 """
 
 from __future__ import annotations
@@ -15,6 +16,8 @@ from preorder.data.formats import parse_tokens
 from preorder.errors import UsageError
 from preorder_recipes.commands import execute, make_parser
 from preorder_recipes.trained import add_inputs, add_picture, labels, load_line, show_matrix
+
+END = "(end)"  # of the translation; of the source by distortion_source_end
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -37,8 +40,9 @@ def _print(arguments: argparse.Namespace) -> None:
         _, found = trained.decoder(batch["tgt"][:, :-1], states, src_len=lengths, with_align=True)
     if "align" not in found:
         raise UsageError(f"{arguments.model}: the model has no attention")
-    columns = labels(parse_tokens(source), batch["src_tokens"])
-    words, shares = [*labels(parse_tokens(target), batch["tgt_tokens"]), "(end)"], found["align"][0].tolist()
+    shares = found["align"][0].tolist()
+    columns = [*labels(parse_tokens(source), batch["src_tokens"]), END][: len(shares[0])]
+    words = [*labels(parse_tokens(target), batch["tgt_tokens"]), END]
     show_matrix(f"Attention of “{target}”", "source word", words, columns, shares, arguments.out)
 
 

@@ -197,7 +197,11 @@ def test_the_attention_in_a_sentence(folder, trained, capsys, name):
     translate(folder, read(texts[0]), f"{name}.pt", "-beam_size", 1, "-gold_align", *files)
     line = [f"--model={folder}/{name}.pt", f"--src={texts[0]}", f"--tgt={texts[1]}", "--line=2"]
     assert attention.main([*line, f"--out={folder}/attention.png"]) == 0
-    rows = re.findall(r"│ (\S+) *│(.*)│\n", capsys.readouterr().out)
+    printed = capsys.readouterr().out
+    end = [] if name == "preorder" else ["(end)"]
+    columns = re.findall(r"┃ +(\S+)(?= ┃)", printed)
+    assert columns == [*read(texts[0])[1].split(), *end]
+    rows = re.findall(r"│ (\S+) *│(.*)│\n", printed)
     assert [word for word, _ in rows] == [*read(texts[1])[1].split(), "(end)"]
     shares = [list(map(float, re.findall(r"\d\.\d\d", numbers))) for _, numbers in rows]
     links = parse_alignment(read(folder / "links")[1]).links
