@@ -1,8 +1,8 @@
 """Show to which words a model attends in a sentence, given its translation (Zhang et al. 2017, Figure 4).
 
 A row is a word of the translation, a column one of the source: the share of the attention that it gets, 0 to
-1. It is the attention from which ``onmt_translate -align_output`` reads links. ``(end)`` is an end symbol. What
-the jumps of distortion models lead past the ends of the source is in no column.
+1. It is the attention from which ``onmt_translate -align_output`` reads links. ``(end)`` is an end symbol.
+What the jumps of distortion models lead past the ends of the source is in no column.
 """
 
 from __future__ import annotations
