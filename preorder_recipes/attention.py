@@ -15,9 +15,7 @@ from preorder.command_line.options import add_number, positive
 from preorder.data.formats import parse_tokens
 from preorder.errors import UsageError
 from preorder_recipes.commands import execute, make_parser
-from preorder_recipes.trained import add_inputs, add_picture, labels, load_line, show_matrix
-
-END = "(end)"  # of the translation; of the source by distortion_source_end
+from preorder_recipes.trained import END, add_inputs, add_picture, labels, load_line, show_matrix
 
 
 def main(argv: Sequence[str] | None = None) -> int:

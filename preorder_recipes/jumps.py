@@ -16,7 +16,15 @@ from preorder.command_line.options import add_number, positive
 from preorder.data.formats import parse_tokens
 from preorder.errors import UsageError
 from preorder_recipes.commands import execute, make_parser
-from preorder_recipes.trained import add_inputs, add_picture, labels, load_line, load_trained, show_matrix
+from preorder_recipes.trained import (
+    END,
+    add_inputs,
+    add_picture,
+    labels,
+    load_line,
+    load_trained,
+    show_matrix,
+)
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -62,7 +70,7 @@ def _print_sentence(arguments: argparse.Namespace) -> None:
     given = (arguments.model, arguments.line, arguments.src, arguments.tgt)
     (_, target), trained, batch = load_line(*given)
     jumps, _ = _jumps(arguments.model, trained, batch)
-    words = [*labels(parse_tokens(target), batch["tgt_tokens"]), "(end)"]
+    words = [*labels(parse_tokens(target), batch["tgt_tokens"]), END]
     distances = list(map(str, _distances(trained.decoder.window)))
     title, axis = f"P(k) at each word of “{target}”", "k, distance of the jump"
     show_matrix(title, axis, words, distances, jumps[0].tolist(), arguments.out)

@@ -35,7 +35,7 @@ from preorder_recipes.paper_tables import (
     parsed_options,
 )
 from preorder_recipes.pipeline.leaderboard import COSTS, markdown_rows
-from preorder_recipes.pipeline.runner import program_path
+from preorder_recipes.pipeline.runner import environment, processors, program_path
 from preorder_recipes.pipeline.score import RESULTS, ROBUSTNESS
 
 NUMBERS = {"aer": "AER"}  # titles of those that commands print, where they are not their names
@@ -162,10 +162,9 @@ def _links_and_orders(rows: Sequence[Row]) -> tuple[str | None, dict[str, str]]:
 
 def _robustness(table: PaperTable) -> Iterator[str]:
     experiment = table.rows[0].experiment
-    made = [experiment.folder / ROBUSTNESS]
-    found = [path for path in made if path.exists()] or kept_curves(experiment)
+    made = experiment.folder / ROBUSTNESS
     names = {row.base: row.label for row in table.rows}
-    for path in found[:1]:
+    for path in [made] if made.exists() else kept_curves(experiment)[:1]:
         yield from _curves(parse_curves(files.read_json(str(path))), names)
 
 
@@ -224,7 +223,8 @@ def run_in(experiment: Experiment, command: str, model: Path) -> str:
     names = {"model": model.relative_to(experiment.folder), "corpus": corpus}
     program, *words = (word.format_map(names) for word in command.split())
     line = [program_path(program), *words]
-    ended = subprocess.run(line, cwd=experiment.folder, capture_output=True, text=True, check=False)
+    given = {"cwd": experiment.folder, "env": environment(processors()), "encoding": "utf-8"}
+    ended = subprocess.run(line, capture_output=True, check=False, **given)
     if ended.returncode:
         raise UsageError(f"{command}: {ended.stderr.strip()}")
     return ended.stdout

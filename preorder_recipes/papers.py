@@ -8,6 +8,7 @@ and larger models cannot equal ours: what can be compared is which system gains,
 from __future__ import annotations
 
 import argparse
+import contextlib
 import sys
 from collections.abc import Sequence
 from dataclasses import fields, replace
@@ -92,10 +93,11 @@ def run(arguments: argparse.Namespace) -> None:
         chosen += [replace(paper, tables=tables)] if tables else []
     if not arguments.no_training:
         tables = [table for paper in chosen for table in paper.tables]
-        train(tables, arguments.also, arguments.plan)
-        for table in tables:
-            if table.analysis == SWAPPED and not arguments.plan:
-                _swap_words(table, arguments.also)
+        with contextlib.redirect_stdout(sys.stderr):  # which the page may go to
+            train(tables, arguments.also, arguments.plan)
+            for table in tables:
+                if table.analysis == SWAPPED and not arguments.plan:
+                    _swap_words(table, arguments.also)
     if not arguments.plan:
         files.write_lines(arguments.out, [*HEAD, *(line for paper in chosen for line in page(paper))])
 

@@ -32,6 +32,7 @@ def phrases_of(source: Sequence[str], target: Sequence[str], alignment: Alignmen
     emitters = dict(sorted((j, i) for i, j in alignment.links))
     if len(emitters) != len(alignment.links) or list(emitters) != list(range(len(target))):
         raise DataError("not one link for each word of the translation: NPMT alone has such alignments")
+    alignment.check_within(len(source))
     start = 0
     for i in range(len(source)):
         emitted = tuple(word for j, word in enumerate(target) if emitters[j] == i)

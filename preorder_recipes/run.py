@@ -16,12 +16,12 @@ from pathlib import Path
 
 from onmt_preorder import plugin
 from preorder.command_line.options import add_number, at_least_two, confidence, positive, taken
-from preorder.errors import UsageError
+from preorder.errors import UsageError, require
 from preorder.methods.model_directory import located
 from preorder_recipes.commands import add_folder, execute, make_parser
 from preorder_recipes.configuration import DEFAULT_SIZE, SIZES, read_system, systems_in
 from preorder_recipes.pipeline import checks, subwords
-from preorder_recipes.pipeline.data import LONGEST, MAX_LENGTH, copy_data
+from preorder_recipes.pipeline.data import LONGEST, MAX_LENGTH, check_apart, copy_data
 from preorder_recipes.pipeline.job import DATA, Job, Search, add_search
 from preorder_recipes.pipeline.prepare import hand_options, prepare
 from preorder_recipes.pipeline.runner import StepRunner
@@ -32,6 +32,7 @@ from preorder_recipes.pipeline.train import train
 STAGES = ("prepare", "train", "score")
 SYSTEMS = "baseline_absolute_relative,preorder_gold_trained"
 ALL = "all"
+PATHS = ("--init", "--classes", "--stanza-dir", "--spacy-model")  # options of preorder train
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -49,11 +50,16 @@ def build_parser() -> argparse.ArgumentParser:
     add("--src", dest="source", help="source language, as the files' names end", **language)
     add("--tgt", dest="target", help="target language", **language)
     add_options(parser)
+    links = parser.add_mutually_exclusive_group()
+    what = "use the data's .align files in place of eflomal"
+    links.add_argument("--given-alignment", action="store_true", help=what)
+    what = "let the data's hand-aligned sentences teach the aligner; keep links of confidence P or more"
+    links.add_argument("--hand-alignment", metavar="P", type=confidence, help=what)
     return parser
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
-    """Add all options but the data and their languages."""
+    """Add all options but those of the data."""
     add = parser.add_argument
     add_folder(parser)
     add("--size", choices=SIZES, default=DEFAULT_SIZE, help="of the models (default: %(default)s)")
@@ -74,11 +80,6 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     what += "--set valid_metrics=[BLEU]"
     add_number(parser, "--average", positive, 1, what)
     add_search(parser)
-    links = parser.add_mutually_exclusive_group()
-    what = "use the data's .align files in place of eflomal"
-    links.add_argument("--given-alignment", action="store_true", help=what)
-    what = "let the data's hand-aligned sentences teach the aligner; keep links of confidence P or more"
-    links.add_argument("--hand-alignment", metavar="P", type=confidence, help=what)
     add_number(parser, "--max-length", positive, MAX_LENGTH, LONGEST)
     what = (
         "where a system learns with the predicted order, order each K-th of the training text with a model "
@@ -99,12 +100,17 @@ def _folds(text: str) -> int:
 
 
 def _separated(options: Sequence[str]) -> list[str]:
-    """Split ``--x=y`` in two words, and make the path of a model to begin from absolute."""
+    """Split ``--x=y`` in two words, and make paths absolute, as ``preorder train`` runs in another folder."""
     words: list[str] = []
     for option in options:
         words += option.split("=", 1) if option.startswith("--") else [option]
-    pairs = pairwise(["", *words])
-    return [str(Path(located(word)).resolve()) if before == "--init" else word for before, word in pairs]
+    return [_absolute(before, word) for before, word in pairwise(["", *words])]
+
+
+def _absolute(option: str, word: str) -> str:
+    path = Path(located(word) if option == "--init" else word)
+    names_path = option in PATHS and path.exists() and not word.isdecimal()
+    return str(path.resolve()) if names_path else word
 
 
 def run(arguments: argparse.Namespace) -> None:
@@ -131,11 +137,12 @@ def _check(job: Job, stages: Sequence[str], arguments: argparse.Namespace) -> No
     if "prepare" in stages:
         if arguments.data is None:
             raise UsageError("the stage prepare needs --data")
-        if arguments.data.resolve() == (job.folder / DATA).resolve():
-            raise UsageError(f"{arguments.data} would be overwritten while it is needed: name another --run")
+        check_apart(arguments.data, job.folder / DATA)
         checks.check_preorder_options(
             with_earlier(job), arguments.data, arguments.cross_fit, arguments.preorder
         )
+    if "score" in stages:
+        require("matplotlib", "plots")
     if "train" in stages:
         checks.check_device(job.device)
         if any((one.options | job.changes).get("save_format") == "safetensors" for one in job.systems):
@@ -164,6 +171,8 @@ def _job(arguments: argparse.Namespace) -> Job:
     names = systems_in(size) if arguments.systems == ALL else arguments.systems.split(",")
     checks.check_different("--seeds", arguments.seeds)
     checks.check_different("--systems", [Path(name).stem for name in names])
+    if any("=" in Path(name).stem for name in names):
+        raise UsageError("--systems: a name with =, which preorder score takes for the end of the name")
     checks.check_different("--src and --tgt", (arguments.source, arguments.target))
     systems = tuple(read_system(name, size, arguments.subwords) for name in names)
     changes = checks.parse_changes(arguments.set, arguments.steps)

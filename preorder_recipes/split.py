@@ -76,7 +76,7 @@ def write_split(arguments: argparse.Namespace, out: str) -> list[str]:
     Return messages: where each part comes from, and how many pairs are left out.
     """
     names = names_of(arguments)
-    _check_replaceable(Path(out), [getattr(arguments, name) for name in TEXTS])
+    _check_replaceable(Path(out), names, [getattr(arguments, name) for name in TEXTS])
     given = {part: pairs for part in HELD_OUT if (pairs := _held_out(arguments, part))}
     train = files.not_empty(arguments.src, read_rows((arguments.src, arguments.tgt)))
     filled = {part: [pair for pair in pairs if all(map(parse_tokens, pair))] for part, pairs in given.items()}
@@ -149,12 +149,13 @@ def _held_out(arguments: argparse.Namespace, part: str) -> list[Pair]:
     return files.not_empty(paths[0], read_rows(paths))
 
 
-def _check_replaceable(out: Path, texts: Sequence[str | None]) -> None:
+def _check_replaceable(out: Path, names: Sequence[str], texts: Sequence[str | None]) -> None:
     """Refuse a folder that holds other things than the parts of a corpus, or one of some texts."""
+    replaced = {f"{part}.{name}" for part in PARTS for name in names}
     if files.STANDARD in texts:
         raise UsageError("a corpus is read from files, not from standard input")
     for path in sorted(out.glob("*")):
-        if path.name.partition(".")[0] not in PARTS or path.is_dir():
+        if path.name not in replaced or path.is_dir():
             raise UsageError(f"{out}: holds other files than a split corpus: {path.name}")
         if any(path.resolve() == Path(text).resolve() for text in texts if text is not None):
             raise UsageError(f"{path}: would be replaced by a part of itself")

@@ -24,7 +24,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser = make_parser(start)
     add_texts(parser)
     main_job.add_options(parser)
-    parser.set_defaults(jobs=2)
+    parser.set_defaults(jobs=2, given_alignment=False, hand_alignment=None)
     return execute(parser, argv)
 
 

@@ -14,6 +14,8 @@ from preorder.errors import DataError
 from preorder.io import files
 from preorder_recipes.pipeline.checks import check_readable
 
+END = "(end)"  # the title of an end symbol
+
 
 def add_inputs(parser: argparse.ArgumentParser, **texts: str) -> None:
     """Add ``--model`` and options of texts, each with its help."""
@@ -39,7 +41,8 @@ def load_line(model: str, number: int, *paths: str) -> tuple[list[str], Any, dic
         texts.append(lines[number - 1].replace("\t", " "))
     given = {side: [text] for side, text in zip(("src", "tgt"), texts, strict=False)}
     trained, batches, vocabularies = load_trained(model, *paths, **given)
-    batch = next(batches)
+    if (batch := next(batches, None)) is None:
+        raise DataError("an empty line, which OpenNMT-py leaves out", paths[0], number)
     for side in given:
         ids, names = batch[side][0, :, 0].tolist(), vocabularies[side].ids_to_tokens
         batch[f"{side}_tokens"] = [names[one] for one in (ids[1:-1] if side == "tgt" else ids)]

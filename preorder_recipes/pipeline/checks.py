@@ -13,6 +13,7 @@ import yaml
 
 from preorder.annotate.stanza import LANGUAGE, TREES
 from preorder.cli import build_parser
+from preorder.cli.source import STANZA
 from preorder.errors import DataError, UsageError, shown
 from preorder.learning.options import given_options
 from preorder.methods.registry import NEED_TREES, all_options
@@ -82,18 +83,21 @@ def check_changes(job: Job) -> None:
         raise UsageError(f"--set transforms: --subwords needs {SUBWORD_TRANSFORM} among them")
     parsers = training, _ = train._get_parser(), build_vocab._get_parser()
     known = set().union(*map(keys_of, parsers))
-    given = [("--set ", job.changes), *((f"system {one.name}: ", one.options) for one in job.systems)]
+    systems = {one.name: one for system in job.systems for one in job.chain(system)}.values()
+    given = [("--set ", job.changes), *((f"system {one.name}: ", one.options) for one in systems)]
     for where, options in given:
         for key in sorted(options.keys() - known):
             near = difflib.get_close_matches(key, known, n=1)
             raise UsageError(f"{where}{key}: unknown key" + (f": did you mean {near[0]}?" if near else ""))
-    for system in job.systems:
+    for system in systems:
         where = f"--set, in system {system.name}" if job.changes else f"system {system.name}"
         _, opt = (_parsed(parser, system.options | job.changes, where) for parser in reversed(parsers))
         config = config_of(job, system, job.seeds[0]) | dict.fromkeys(("size", "config"))
         for key, value in job.changes.items():
             if key != "valid_steps" and config[key] != value:
                 raise UsageError(f"--set {key}: preorder_recipes.run sets it itself")
+        if config.get("share_vocab"):
+            raise UsageError(f"{where}: share_vocab: a run has a vocabulary for each side")
         opt.train_from = ""  # a path from the folder of the run
         opt.gpu_ranks = config.get("gpu_ranks", [])  # else OpenNMT-py advises to use the GPU
         try:  # options that have to go together
@@ -121,6 +125,12 @@ def check_preorder_options(job: Job, data: Path, cross_fit: int, options: Sequen
     commands = (train_preorderer(job, cross_fit, given).command for given in (tuple(options), ()))
     arguments, own = (parser.parse_args(command[1:]) for command in commands)
     given_options(arguments.method, all_options(), vars(arguments))
+    check_readable(filter(None, [arguments.init]))
+    for name in ("pos", "trees"):
+        if f"--{name}" in options and getattr(arguments, name) not in (STANZA, *TREES):
+            raise UsageError(
+                f"--preorder --{name}: files of {name} belong in the data folder: train.{job.source}.{name} …"
+            )
     files = [data / f"{part}.{job.source}.trees" for part in PARTS]
     has_trees = arguments.trees in TREES if "--trees" in options else all(map(Path.exists, files))
     if arguments.method in NEED_TREES and not has_trees:

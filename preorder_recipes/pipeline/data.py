@@ -10,7 +10,7 @@ from pathlib import Path
 
 from preorder.command_line.options import add_number, positive
 from preorder.data.formats import FEATURE_SEPARATOR, parse_source, parse_tokens, text_lines
-from preorder.errors import DataError
+from preorder.errors import DataError, UsageError
 from preorder.io import files
 from preorder_recipes.commands import execute, make_parser
 from preorder_recipes.pipeline.job import HAND, LAYERS, PARTS
@@ -35,10 +35,17 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _copy(given: argparse.Namespace) -> None:
+    check_apart(given.data, given.out)
     sides = (given.src, given.tgt)
     print(
         copy_data(given.data, given.out, sides, given.given_alignment, given.max_length, given.hand_aligned)
     )
+
+
+def check_apart(data: Path, out: Path) -> None:
+    """Refuse to copy a folder into itself."""
+    if data.resolve() == out.resolve():
+        raise UsageError(f"{data} would be overwritten while it is needed: name another folder")
 
 
 def copy_data(

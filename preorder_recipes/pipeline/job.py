@@ -67,7 +67,7 @@ class Job:
         source, target: languages, the ends of file names.
         changes: options in place of those of the systems.
         subwords: ``bpe``, ``unigram``, or None for whole words.
-        average: the model is the mean of this many checkpoints, those with the best validation perplexities.
+        average: the model is the mean of this many checkpoints, the best by dev perplexity or BLEU.
     """
 
     folder: Path

@@ -104,8 +104,8 @@ def train_preorderer(job: Job, cross_fit: int, options: tuple[str, ...]) -> Step
         makes.append(job.reordered("train", PREDICTED, FEATURES))
         command += ["--cross-fit", str(cross_fit), "--cross-fit-out", makes[-1]]
     threads = () if "--threads" in options else ("--threads", str(min(processors(), MAX_THREADS)))
-    initial = (path for option, path in pairwise(options) if option == "--init")
-    reads = (source, alignment, *layers[1::2], *initial)
+    given = (word for option, word in pairwise(options) if option in ("--init", "--classes"))
+    reads = (source, alignment, *layers[1::2], *(word for word in given if not word.isdecimal()))
     return Step("preorder-train", tuple(command), reads, tuple(makes), aside=threads)  # nothing else is long
 
 
@@ -134,10 +134,10 @@ def _apply(job: Job, part: str, options: tuple[str, ...]) -> Step:
 
 
 def _layers(job: Job, part: str, options: tuple[str, ...]) -> tuple[str, ...]:
-    """Return the options of a part's tags and, where the method needs them, trees."""
+    """Return the options of a part's tags and, where the method needs them, trees; Stanza's have none."""
     needs_trees = any(method in options for method in NEED_TREES)
     trees = job.layer("trees", part) if needs_trees and "--trees" not in options else ()
-    return (*job.layer("pos", part), *trees)
+    return (*(() if "--pos" in options else job.layer("pos", part)), *trees)
 
 
 def _gold(job: Job, part: str, form: str, order: str = GOLD) -> Step:

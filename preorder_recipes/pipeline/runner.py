@@ -45,7 +45,7 @@ class StepRunner:
     def __init__(self, folder: Path, jobs: int) -> None:
         self.folder = folder
         self.jobs = jobs
-        self._environment = _environment(max(1, processors() // jobs))
+        self._environment = environment(max(1, processors() // jobs))
         self._processes: set[subprocess.Popen[str]] = set()
         self._stopped = threading.Event()
         self._printing = threading.RLock()
@@ -96,14 +96,15 @@ class StepRunner:
 
     def note(self, name: str, *command: str) -> None:
         """Show and keep the command line of what is done in this process."""
-        line = shlex.join(command)
+        line, program = shlex.join(command), shlex.join(command[:3])
         self.say(f"{name}: {line}")
         with self._printing:
-            if line not in self._script.read_text(encoding="utf-8").split("\n"):
+            kept = self._script.read_text(encoding="utf-8", errors="surrogateescape").split("\n")
+            if [one for one in kept if one.startswith(program)][-1:] != [line]:
                 self._keep(line)
 
     def _keep(self, line: str) -> None:
-        with self._script.open("a", encoding="utf-8") as script:
+        with self._script.open("a", encoding="utf-8", errors="surrogateescape") as script:
             script.write(line + "\n")
 
     def is_done(self, step: Step) -> bool:
@@ -143,7 +144,8 @@ class StepRunner:
     def _execute(self, step: Step, log_mode: str) -> None:
         with self._printing:
             self._progress.begin(step, time.monotonic())
-            self._keep(step.script_line)
+            if log_mode == "w":  # what resumes has its line already
+                self._keep(step.script_line)
             self.say(f"{self._progress.place}{step.name}: {step.line}")
         path, tail, last_message = self.folder / step.log, deque(maxlen=TAIL_LENGTH), time.monotonic()
         with path.open(log_mode, encoding="utf-8", buffering=1) as log, self._started(step) as process:
@@ -212,29 +214,29 @@ def processors() -> int:
     return len(affinity(0)) if affinity else os.cpu_count() or 1
 
 
-def _header(environment: Mapping[str, str]) -> str:
+def _header(variables: Mapping[str, str]) -> str:
     """Return the first lines of a script that runs the commands again, with as many threads."""
     return f"""\
 #!/bin/sh
 # The commands of this run, in the order in which they were started.
 set -e
-export OMP_NUM_THREADS={environment["OMP_NUM_THREADS"]}
+export OMP_NUM_THREADS={variables["OMP_NUM_THREADS"]}
 export PATH={shlex.quote(str(Path(sys.executable).parent))}:"$PATH"
 export PYTHONPATH={shlex.quote(str(ROOT))}
 cd "$(dirname "$0")"
 """
 
 
-def _environment(threads: int) -> dict[str, str]:
+def environment(threads: int) -> dict[str, str]:
     """Return the environment of the commands: threads, huge pages for tensors, where this package is.
 
     More threads than processors would make every one of them wait for the others.
     """
-    environment = dict(os.environ)
-    limit = environment.get("OMP_NUM_THREADS", "")
-    environment["OMP_NUM_THREADS"] = str(min(threads, int(limit)) if limit.isdigit() else threads)
-    environment["PYTHONPATH"] = os.pathsep.join(filter(None, (str(ROOT), environment.get("PYTHONPATH"))))
-    environment.setdefault("GLIBC_TUNABLES", "glibc.malloc.hugetlb=1")
-    environment["ONMT_PREORDER_KEEP_MEMORY"] = "1"  # onmt_preorder.opennmt.training: baselines too
-    environment["PYTHONUNBUFFERED"] = "1"
-    return environment
+    variables = dict(os.environ)
+    limit = variables.get("OMP_NUM_THREADS", "")
+    variables["OMP_NUM_THREADS"] = str(min(threads, int(limit)) if limit.isdigit() else threads)
+    variables["PYTHONPATH"] = os.pathsep.join(filter(None, (str(ROOT), variables.get("PYTHONPATH"))))
+    variables.setdefault("GLIBC_TUNABLES", "glibc.malloc.hugetlb=1")
+    variables["ONMT_PREORDER_KEEP_MEMORY"] = "1"  # onmt_preorder.opennmt.training: baselines too
+    variables["PYTHONUNBUFFERED"] = "1"
+    return variables

@@ -114,7 +114,7 @@ def _is_finished(job: Job, runner: StepRunner, system: System, seed: int) -> boo
 
 
 def _last_results(job: Job) -> list[str]:
-    with contextlib.suppress(DataError):
+    with contextlib.suppress(DataError, KeyError, TypeError):
         return list(files.read_json(str(job.folder / RESULTS))["systems"])
     return []
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
+import os
 import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -158,5 +159,5 @@ class Stamps:
         base, found = (top, sorted(top.rglob("*"))) if top.is_dir() else (top.parent, [top])
         for file in found:
             if file.is_file():
-                digest.update(f"{file.relative_to(base)}\0".encode() + file.read_bytes())
+                digest.update(os.fsencode(f"{file.relative_to(base)}\0") + file.read_bytes())
         return digest.hexdigest()

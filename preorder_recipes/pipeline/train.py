@@ -9,7 +9,7 @@ import yaml
 
 from preorder.errors import UsageError
 from preorder.io import files
-from preorder_recipes.configuration import VOCABULARY_OPTIONS, System, read_vocabulary
+from preorder_recipes.configuration import TEXT, VOCABULARY_OPTIONS, System, read_vocabulary
 from preorder_recipes.pipeline.checkpoints import MODEL, Checkpoints
 from preorder_recipes.pipeline.job import Job
 from preorder_recipes.pipeline.steps import Phase, Step
@@ -84,19 +84,24 @@ def config_of(job: Job, system: System, seed: int) -> dict[str, Any]:
 
     With ``lambda_align`` the run's word alignments guide attention. Every checkpoint that may turn out to be
     the best is kept until it is known. ``valid_steps`` is rounded, so that fewer steps than there are
-    validations come after the last one.
+    validations come after the last one. A UsageError: options with which a system cannot be trained.
     """
     vocabulary = read_vocabulary(job.size, job.subwords)
     own = _decayed_within(system.options, job.changes.get("train_steps"))
     own = {key: value for key, value in own.items() if key not in VOCABULARY_OPTIONS}
     config = own | {key: vocabulary[key] for key in VOCABULARY_OPTIONS if key in vocabulary} | job.changes
-    for key in ("train_steps", "valid_steps"):
-        if key not in config:
-            raise UsageError(f"system {system.name}: there is no {key}")
+    for key, least in (("train_steps", 1), ("valid_steps", 1), ("early_stopping", 0)):
+        if not isinstance(number := config.get(key, 0), int) or number < least:
+            raise UsageError(f"system {system.name}: {key} is no whole number from {least}: {number!r}")
+    if config.get("lambda_align") and (system.form, system.supervision) == (TEXT, None) and system.order:
+        raise UsageError(f"system {system.name}: lambda_align needs the source in its own order")
     validations = max(1, round(config["train_steps"] / config["valid_steps"]))
     steps, patience = config["train_steps"] // validations, config.get("early_stopping", 0)
-    # as many as there can be; another number to average is another training
-    kept = (patience or validations) + job.average if patience or job.average > 1 else -1
+    kept = -1  # all
+    if job.average > 1:
+        kept = validations + job.average  # all; another number to average is another training
+    elif patience and "BLEU" not in config.get("valid_metrics", ()):
+        kept = patience + 1
     begins: dict[str, Any] = {}
     if system.begins_from:
         begins = {

@@ -15,6 +15,9 @@ ROBUST = "robustness --src data/test.aa --ref data/test.bb --run RUN"
 
 OWN = {  # systems of one's own
     "mine": "base: plain\nvalid_steps: x",
+    "quoted": "base: plain\nvalid_steps: '10'",
+    "after": "base: plain\nbegins_from: misspelt.yaml",
+    "a=b": "base: plain",
     "misspelt": "base: plain\nhiden_size: 64",
     "large": "base: plain\nsize: medium",
     "pieces": "base: [plain, subwords]",
@@ -63,6 +66,8 @@ def folder(tmp_path, monkeypatch):
         (f"{RUN} --preorder --method rvnn", "--preorder --method rvnn: needs --trees constituency or depend"),
         (f"{RUN} --preorder --method=rvnn", "--preorder --method rvnn: needs --trees constituency or depend"),
         (f"{RUN} --preorder --init", "argument --init: expected one argument"),
+        (f"{RUN} --preorder --init none", "none: cannot be read: No such file or directory"),
+        (f"{RUN} --preorder --pos data/features", "--preorder --pos: files of pos belong in the data folder"),
         (f"{RUN} --preorder --model other", "--preorder --model: preorder_recipes.run sets it itself"),
         (f"{RUN} --systems plain,gold --preorder --iterations 2", "--preorder: no system here reads the ord"),
         (f"{RUN} --given-alignment --hand-alignment .3", "--hand-alignment: not allowed with"),
@@ -86,7 +91,17 @@ def folder(tmp_path, monkeypatch):
         (f"{TRAIN} --systems mine.yaml", "system mine: argument --valid_steps/-valid_steps: "),
         (f"{TRAIN} --systems misspelt.yaml", "system misspelt: hiden_size: unknown key: did you mean hidden"),
         (f"{TRAIN} --systems large.yaml", "large.yaml: its size is medium: --size medium"),
-        (f"{TRAIN} --systems endless.yaml", "system endless: there is no train_steps"),
+        (f"{TRAIN} --systems endless.yaml", "system endless: train_steps is no whole number from 1: 0"),
+        (f"{TRAIN} --systems quoted.yaml", "system quoted: valid_steps is no whole number from 1: '10'"),
+        (f"{TRAIN} --set early_stopping='3'", "early_stopping is no whole number from 0: '3'"),
+        (f"{TRAIN} --set train_steps=0", "relative: train_steps is no whole number from 1: 0"),
+        (f"{TRAIN} --systems after.yaml", "system misspelt: hiden_size: unknown key: did you mean hidden"),
+        (f"{TRAIN} --set share_vocab=true", "relative: share_vocab: a run has a vocabulary for each side"),
+        (
+            f"{TRAIN} --systems plain_gold_text --set lambda_align=.1 --set alignment_layer=1",
+            "system plain_gold_text: lambda_align needs the source in its own order",
+        ),
+        (f"{TRAIN} --systems a=b.yaml", "--systems: a name with ="),
         (f"{TRAIN} --subwords bpe --set transforms=5", "--subwords needs sentencepiece among"),
         (
             f"{TRAIN.replace('train', 'score')} --set valid_steps=0",
@@ -105,6 +120,11 @@ def folder(tmp_path, monkeypatch):
         ("robustness --src none --ref data/test.bb --run RUN --plain a=file", "none: cannot be read"),
         # the others
         ("split --src data/train.aa --tgt data/train.bb --out RUN --held x", "'x' is not a whole number"),
+        ("pipeline.data --data data --src aa --tgt bb --out inner/data", "data would be overwritten while"),
+        (
+            "start --src data/train.aa --tgt data/train.bb --run RUN --given",
+            "unrecognized arguments: --given",
+        ),
         ("start --src data/train.aa --tgt data/train.bb --run RUN --no", "unrecognized arguments: --no"),
         ("kftt.prepare --data data --out RUN --sample 0", "--sample: 0 is not a whole number from 1"),
         ("pipeline.checkpoints --log none --folder data", "none: No such file or directory"),

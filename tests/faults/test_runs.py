@@ -107,6 +107,7 @@ def test_a_run_that_is_killed(workplace, finished, tmp_path):
     error = killed_and_resumed(workplace, finished, folder, KILL_AT="8")  # within the training
     assert (folder / "trained").read_text() == "1 2 3 3 4 "  # half of the third checkpoint was written
     assert "-train_from systems/preorder_relative/seed1/model_step_2.pt -reset_optim none" in error
+    assert (folder / "commands.sh").read_text().count("\nonmt_train ") == 1
     steps = len(list((finished / "stamps").rglob("*.json")))
     calls = len((finished / "calls").read_text())
     assert steps > 10

@@ -111,6 +111,14 @@ def test_the_plan(tmp_path, capsys, monkeypatch):
     assert said.startswith("ja-en: 11 trainings, 4.6 hours of one core: plain, plain_additional, ")
 
 
+def test_what_training_prints_is_not_in_the_page(tmp_path, capsys, monkeypatch):
+    monkeypatch.setattr(papers, "train", lambda *_: print("scores"))
+    assert papers.main(["chen2019", "--table", "3", "--run", str(tmp_path)]) == 0
+    printed = capsys.readouterr()
+    assert printed.out.startswith("# Tables of the papers\n")
+    assert ("scores" in printed.out, "scores" in printed.err) == (False, True)
+
+
 @pytest.mark.parametrize(
     ("line", "message"),
     [

@@ -223,10 +223,13 @@ def test_nothing_else_is_replaced(tmp_path, capsys):
     line = [*corpus(out, names=("train.en", "train.ja")), "--out", str(out)]
     assert split.main(line) == 2
     assert capsys.readouterr().err == f"{out}/train.en: would be replaced by a part of itself\n"
-    (out / "notes").write_text("mine")
+    (out / "train.en.pos").write_text("N")
+    assert split.main([*corpus(tmp_path), "--out", str(out)]) == 2
+    assert capsys.readouterr().err == f"{out}: holds other files than a split corpus: train.en.pos\n"
+    (out / "train.en.pos").rename(out / "notes")
     assert split.main([*corpus(tmp_path), "--out", str(out)]) == 2
     assert capsys.readouterr().err == f"{out}: holds other files than a split corpus: notes\n"
     assert sorted(path.name for path in out.iterdir()) == ["notes", "train.en", "train.ja"]
     assert split.main([*corpus(tmp_path), "--out", str(out / "notes")]) == 2
     assert capsys.readouterr().err == f"{out}/notes: exists and is not a directory\n"
-    assert (out / "notes").read_text() == "mine"
+    assert (out / "notes").read_text() == "N"

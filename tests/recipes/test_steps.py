@@ -47,6 +47,15 @@ def test_a_step_is_run_again_when_it_must(runner, capsys, change, command, reaso
     assert (f"] copy is run again: {reason}\n" in said) if reason else ("again" not in said)
 
 
+def test_the_script_follows_options_that_change_back(runner):
+    lines = [f"python -m one --most {number}" for number in (50, 50, 80, 50)]
+    lines.append("python -m one '\udcff'")  # a path that is no UTF-8
+    for line in lines:
+        runner.note("one", *line.replace("'", "").split())
+    script = (runner.folder / "commands.sh").read_text(errors="surrogateescape")
+    assert script.splitlines()[-4:] == lines[1:]
+
+
 def test_what_another_step_has_overwritten_is_made_again(runner, capsys):
     given = Step("given", ("sh", "-c", "echo given"), (), ("out",), output="out")
     for step in (copy(), given, copy()):

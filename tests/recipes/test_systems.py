@@ -21,13 +21,14 @@ from preorder_recipes import configuration, run
 from preorder_recipes.configuration import VOCABULARY_OPTIONS, read_system, read_vocabulary, systems_in
 from preorder_recipes.pipeline import checkpoints, subwords
 from preorder_recipes.pipeline.job import PARTS, Job, Search, add_search
-from preorder_recipes.pipeline.prepare import hand_options, prepare, train_preorderer
+from preorder_recipes.pipeline.prepare import _apply, hand_options, prepare, train_preorderer
 from preorder_recipes.pipeline.runner import StepRunner
 from preorder_recipes.pipeline.score import _manifest
 from preorder_recipes.pipeline.steps import Step
 from preorder_recipes.pipeline.train import _subwords, _train, _vocabulary, config_of, train, vocabulary_of
 from tests.support.fake_programs import after
 from tests.support.running import environment
+from tests.support.texts import write
 
 SPLIT = ["filtertoolong", "sentencepiece"]
 SOURCES = {  # of training and of test; order, supervision
@@ -147,9 +148,13 @@ def test_another_number_of_checkpoints_to_average_is_another_training(tmp_path, 
     changes = {"train_steps": 100, "valid_steps": 10, "early_stopping": patience}
     job = replace(job_of(tmp_path, "plain"), changes=changes)
     kept = [config_of(replace(job, average=n), job.systems[0], 1)["keep_checkpoint"] for n in (1, 2, 5)]
-    assert len({*kept}) == 3
-    least = patience or 10
-    assert all(number in (-1, least + n) for number, n in zip(kept, (1, 2, 5), strict=True))  # -1: all
+    assert kept == [patience + 1 if patience else -1, 10 + 2, 10 + 5]  # -1: all
+
+
+def test_patience_looks_at_perplexity_and_the_best_by_bleu_may_be_older(tmp_path):
+    changes = {"train_steps": 100, "valid_steps": 10, "early_stopping": 3, "valid_metrics": ["BLEU"]}
+    job = replace(job_of(tmp_path, "plain"), changes=changes)
+    assert config_of(job, job.systems[0], 1)["keep_checkpoint"] == -1
 
 
 def test_a_file_of_ones_own_is_a_system(tmp_path, capsys):
@@ -222,12 +227,32 @@ def test_only_what_is_read_is_preordered_and_training_text_cross_fitted(tmp_path
     assert "evaluate-gold" in steps
 
 
-def test_a_preorderer_to_begin_from_is_read_from_where_it_is_named():
-    options = run._separated(["--init=x", "--method", "btg"])
-    assert options == ["--init", str(Path("x").resolve()), "--method", "btg"]
+def test_what_the_preorderer_reads_is_found_where_it_is_named(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for name in ("x", "words", "300"):
+        write(tmp_path / name, "")
+    options = run._separated(["--init=x", "--classes", "words", "--method", "btg"])
+    named = [str(tmp_path / "x"), str(tmp_path / "words")]
+    assert options == ["--init", named[0], "--classes", named[1], "--method", "btg"]
     _, shipped = run._separated(["--init", "en-ja-demo"])
     assert Path(shipped, "model.json").is_file()
-    assert options[1] in train_preorderer(job_of(Path(), "preorder_relative"), 0, tuple(options)).reads
+    step = train_preorderer(job_of(Path(), "preorder_relative"), 0, tuple(options))
+    assert {*named} < {*step.reads}
+    number = run._separated(["--classes", "300"])
+    assert number == ["--classes", "300"]
+    assert "300" not in train_preorderer(job_of(Path(), "preorder_relative"), 0, tuple(number)).reads
+
+
+def test_tags_by_stanza_replace_those_of_the_data(folder):
+    for part in PARTS:
+        (folder / f"data/{part}.en.pos").write_text("\n\n")
+    job = job_of(folder, "preorder_relative")
+    for options, tags in (((), "data/{}.en.pos"), (("--pos", "stanza"), "stanza")):
+        train = train_preorderer(job, 0, options)
+        assert (train.command.count("--pos"), after("--pos", train.command)) == (1, tags.format("train"))
+        assert ("data/train.en.pos" in train.reads) == (not options)
+        apply = _apply(job, "test", options)
+        assert apply.command.count("--pos") == (not options)
 
 
 @pytest.mark.parametrize("given", [(), ("--trees", "dependency", "--threads", "3")])
