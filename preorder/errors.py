@@ -12,6 +12,7 @@ import shlex
 from collections.abc import Iterator
 from importlib import metadata
 from types import ModuleType
+from typing import Any
 
 MAX_SHOWN = 60  # characters of what is wrong that a message shows
 MAX_REASON = 300  # characters of the whole reason, which names of the user's may be part of
@@ -21,6 +22,15 @@ class PreorderError(Exception):
     """The base of all errors that the user can mend, with the exit ``status`` of a command that they end."""
 
     status = 2
+
+    def __reduce__(self) -> tuple[Any, ...]:  # between processes: some take other arguments than their base
+        return _copied, (type(self), self.args, self.__dict__)
+
+
+def _copied(kind: type[PreorderError], arguments: tuple[Any, ...], values: dict[str, Any]) -> PreorderError:
+    error = kind.__new__(kind, *arguments)
+    error.__dict__.update(values)
+    return error
 
 
 class DataError(PreorderError):

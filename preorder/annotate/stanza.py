@@ -81,13 +81,15 @@ def prepare(options: StanzaOptions) -> list[Any]:
         return [spacy.checksum(options.spacy), metadata.version("spacy")]
     if importlib.util.find_spec("stanza") is None:  # importing it takes seconds
         raise MissingExtraError("stanza", "stanza")
-    top = options.top
-    if _flat_models(options) is None:
-        if options.folder is None:
-            top = _download(options)
-        else:
-            _check_language(top, options.language)
-    files_of = ((path, path.stat()) for path in sorted(top.rglob("*.pt")))
+    flat = _flat_models(options)
+    if flat is None:  # what several processors share is in folders of its own
+        top = _language_folder(options.top if options.folder else _download(options), options.language)
+        names = {*options.processors, "mwt", "pretrain", "forward_charlm", "backward_charlm"}
+        paths = [path for path in top.rglob("*.pt") if path.parent.name in names]
+    else:
+        top = options.top / options.language
+        paths = {Path(path) for name, path in flat.items() if name.endswith("_path")}
+    files_of = ((path, path.stat()) for path in sorted(paths))
     models = [(str(path.relative_to(top)), file.st_size, file.st_mtime_ns) for path, file in files_of]
     return [metadata.version("stanza"), models]
 
@@ -157,12 +159,12 @@ def _flat_models(options: StanzaOptions) -> dict[str, Any] | None:
     return named
 
 
-def _check_language(top: Path, language: str) -> None:
+def _language_folder(top: Path, language: str) -> Path:
     path = top / "resources.json"
     known = files.read_json(str(path)) if path.is_file() else None
     entry = known.get(language) if isinstance(known, dict) else None
-    if isinstance(entry, dict) and (top / str(entry.get("alias", language))).is_dir():
-        return
+    if isinstance(entry, dict) and (folder := top / str(entry.get("alias", language))).is_dir():
+        return folder
     there = sorted({model.relative_to(top).parts[0] for model in top.glob("*/**/*.pt")})
     raise UsageError(
         f"{top}: no models of Stanza's for {language!r}, only for: {', '.join(there) or 'no language'}; get "
@@ -335,11 +337,10 @@ def annotate(
 ) -> Iterator[tuple[Sentence, Annotation]]:
     """Yield each sentence with what Stanza says of it, in order; sentences have tags if ``options.tagged``.
 
-    Each worker (0: this process) has one thread and its own copy of the models. Finished chunks are kept in
-    ``checkpoints``, and looked up there.
+    Each worker (0: this process) has one thread and its own copy of the models; on a GPU there is one.
+    Finished chunks are kept in ``checkpoints``, and looked up there.
     """
-    if options.device == "gpu" and workers > 1:
-        raise UsageError("on a GPU there is one worker")
+    workers = min(workers, 1) if options.device == "gpu" else workers
     chunks = _chunks(sentences, options, prepare(options), checkpoints)
     work = partial(_unless_known, partial(_work, options))
     for (batch, checkpoint, key), result in in_processes(work, chunks, workers):

@@ -18,6 +18,7 @@ from preorder.data.formats import format_annotated
 from preorder.data.sentence import Sentence
 from preorder.errors import UsageError
 from preorder.io import files
+from preorder.io.atomic import is_special
 from preorder.io.storage import split_suffix
 from preorder.learning.checkpoint import Checkpoints, digest
 from preorder.progress import LOGGER, counting
@@ -76,6 +77,8 @@ def run(arguments: argparse.Namespace) -> None:
     if given.pos is None and (given.trees is None or given.trees in TREES):
         given = replace(given, pos=source.STANZA)
     stanza = source.stanza_options(given)
+    if stanza is not None and stanza.device == "gpu" and arguments.workers > 1:
+        raise UsageError("--workers: on a GPU there is one worker")
     job = options.taken(_Job, arguments, source=given)
     if arguments.out_dir is not None:
         _do_shards(arguments, job, stanza)
@@ -94,8 +97,6 @@ def _do_shards(arguments: argparse.Namespace, job: _Job, stanza: StanzaOptions |
     if _learns_classes(job):
         raise UsageError("--classes N learns from one text: learn them from it, then name the file")
     options.refuse(arguments, ("pos_out",), "with --out-dir")
-    if stanza is not None and stanza.device == "gpu" and workers > 1:
-        raise UsageError("on a GPU there is one worker")
     if arguments.engine != shards.LOCAL and workers > 1:
         message = "--workers counts processes of this machine: on Ray there are as many as it has room for"
         raise UsageError(message)
@@ -114,7 +115,8 @@ def _do(job: _Job, stanza: StanzaOptions | None, workers: int, shard: Shard | No
     if shard is not None:
         job = shards.for_shard(job, shard)
     beside = _beside(job, stanza)
-    checkpoints = Checkpoints(None if job.out == files.STANDARD else f"{job.out}.checkpoint")
+    is_stream = job.out == files.STANDARD or is_special(job.out)
+    checkpoints = Checkpoints(None if is_stream else f"{job.out}.checkpoint")
     if job.fresh:
         checkpoints.remove()
     sentences: Iterable[Sentence] = source.read_sentences(job.source)

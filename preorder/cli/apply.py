@@ -83,7 +83,8 @@ def run(arguments: argparse.Namespace) -> None:
     model = load_model(job.model)
     given, stanza = source.for_model(job.source, model)
     job = replace(job, source=given)
-    texts: Texts = partial(_texts, model, stanza, job.threads if arguments.engine == shards.LOCAL else 0)
+    is_alone = arguments.engine != shards.LOCAL or (job.out_dir is not None and job.threads == 1)
+    texts: Texts = partial(_texts, model, stanza, 0 if is_alone else job.threads)  # 0: Stanza stays loaded
     if stanza is None and can_order_blocks(model, job):
         texts = BlockOrdering(model, job)
     if arguments.out_dir is None:

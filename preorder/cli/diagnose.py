@@ -79,14 +79,14 @@ def run(arguments: argparse.Namespace) -> None:
     found: dict = {}
     tables: list[Table] = []
     curves: list[Curves] = []
+    data = score.read_data(arguments) if has_translations else None
     if has_pair:
         (pair, by_length), method, why = _pair(arguments)
         found["pair"] = pair | {"method": method}
         advice = f"preorder train takes --method {method} for such text: {why}."
         tables += pair_tables(pair)
         curves.append(by_length)
-    if has_translations:
-        data = score.read_data(arguments)
+    if data is not None:
         headroom, by_length = diagnose_translations(
             data.references, data.systems, data.options, arguments.seed
         )

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 from preorder.command_line import options
 from preorder.command_line.paths import check_outputs
+from preorder.errors import require
 from preorder.io import files
-from preorder.progress import progress
+from preorder.progress import LOGGER, progress
 
 if TYPE_CHECKING:
     from preorder.analysis.report import Run
@@ -45,14 +46,16 @@ def run(arguments: argparse.Namespace) -> None:
     if out is not None:
         inputs = [*map(str, paths), *(path for one in manifests for path in one.paths())]
         check_outputs(inputs, [out])
+        require("matplotlib", "plots")
     measuring = progress(manifests, "runs", len(manifests), "measured")
     runs = [report_run(one, arguments.seed) for one in measuring]
     title = runs[0].title if len(runs) == 1 else f"{len(runs)} runs"
     if arguments.json:
         files.write_json(files.STANDARD, {"title": title, "runs": list(map(_as_json, runs))})
     if out is not None:
-        arguments.out = out
         files.write_lines(out, [page(title, runs)])
+        if arguments.out is None:
+            LOGGER.info(f"saved in {out}")
 
 
 def _as_json(run: Run) -> dict[str, Any]:

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import argparse
+import os
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 
 from preorder.alignment.eflomal import align
 from preorder.alignment.links import DEFAULT_SYMMETRIZATION
+from preorder.annotate import stanza as annotation
 from preorder.annotate.classes import DEFAULT_CLASSES
-from preorder.annotate.stanza import StanzaOptions, add_layers
 from preorder.cli import source
 from preorder.cli.output import formatted
 from preorder.cli.source import Source
@@ -18,12 +19,12 @@ from preorder.command_line import options
 from preorder.command_line.paths import given_paths
 from preorder.data import Bitext
 from preorder.errors import UsageError
-from preorder.io import files
+from preorder.io import files, storage
 from preorder.learning import options as method_options
 from preorder.learning.checkpoint import Checkpoints
 from preorder.methods.base import Preorderer
 from preorder.methods.model_directory import Model, check_replaceable, is_lowercased, load_model, save_model
-from preorder.methods.registry import METHODS, all_options, check_trees
+from preorder.methods.registry import METHODS, all_options, check_trees, method_class
 from preorder.methods.train import (
     DEFAULT_HELD_OUT,
     DEFAULT_LIMIT,
@@ -104,7 +105,9 @@ def run(arguments: argparse.Namespace) -> None:
     if arguments.keep_folds and arguments.cross_fit is None:
         raise UsageError("--keep-folds needs --cross-fit")
     check_replaceable(arguments.model, given_paths(arguments.parser, arguments))
-    checkpoints = Checkpoints(arguments.model.rstrip("/") + ".checkpoint")
+    name = arguments.model.rstrip("/")
+    is_dot = os.path.basename(name) in (".", "..")  # the checkpoint lies beside the folder, not in it
+    checkpoints = Checkpoints((storage.absolute(name) if is_dot else name) + ".checkpoint")
     with checkpoints.resumption_logged():
         _train(arguments, checkpoints)
 
@@ -135,8 +138,10 @@ def _train(arguments: argparse.Namespace, checkpoints: Checkpoints) -> None:
         classes = source.read_or_learn_classes(wanted, sentences, arguments.seed)
     if classes is not None:
         sentences = list(map(classes.add_to, sentences))
-    if initial is not None and stanza is None:
-        initial.annotate(sentences[lines[0]])  # a missing layer is told before the texts are aligned
+    if stanza is not None:  # what is missing is told before the texts are aligned
+        annotation.prepare(stanza)
+    elif initial is not None:
+        initial.annotate(sentences[lines[0]])
     if arguments.align is None:
         words = [sentence.words for sentence in spelled]
         others = align(words, others, DEFAULT_SYMMETRIZATION, arguments.seed)
@@ -172,6 +177,7 @@ def _fit(plan: TrainingPlan, checkpoints: Checkpoints, part: Bitext, name: str, 
 
 
 def _plan(arguments: argparse.Namespace, method: str, initial: Model | None) -> TrainingPlan:
+    method_class(method)  # are its packages installed?
     check_trees(method, arguments.trees is not None)
     if arguments.keep_folds:
         check_members("--keep-folds", method, "neural-btg")
@@ -184,11 +190,17 @@ def _plan(arguments: argparse.Namespace, method: str, initial: Model | None) -> 
 
 
 def _with_stanza(
-    bitext: Bitext, lines: Sequence[int], stanza: StanzaOptions, workers: int, checkpoints: Checkpoints
+    bitext: Bitext,
+    lines: Sequence[int],
+    stanza: annotation.StanzaOptions,
+    workers: int,
+    checkpoints: Checkpoints,
 ) -> Bitext:
     """Add Stanza's layers to some lines; the others stay as they are."""
     sentences = list(bitext.sentences)
-    added = add_layers((sentences[i] for i in lines), stanza, workers=workers, checkpoints=checkpoints)
+    added = annotation.add_layers(
+        (sentences[i] for i in lines), stanza, workers=workers, checkpoints=checkpoints
+    )
     for i, sentence in zip(lines, progress(added, "sentences", len(lines), "annotated"), strict=True):
         sentences[i] = sentence.interned()
     return replace(bitext, sentences=sentences)

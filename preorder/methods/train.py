@@ -107,6 +107,7 @@ class TrainingPlan:
             with named(f"member {number} of {self.members}"):
                 found.append(trained.fit(learned, options, held_out, checkpoint.member(number), **begun))
         models, statistics = zip(*found, strict=True)
+        statistics[0].pop("weights", None)  # another number than the mean's
         return trained.together(models), statistics[0] | {"members": self.members}
 
     def train(self, bitext: Bitext, checkpoint: Checkpoint = NO_CHECKPOINT) -> Trained:

@@ -179,9 +179,7 @@ def _do(package: Sequence[Any], shard: Shard) -> Iterator[Outcome | None]:
         work = _unpack(package[0])
         yield None
         report = done_alone(work, shard)
-    except PreorderError as error:  # some cannot be pickled
-        raised = UsageError(str(error))
-    except (OSError, MemoryError) as error:
+    except (PreorderError, OSError, MemoryError) as error:
         raised = error
     yield report, raised, _WARNINGS.buffer
 

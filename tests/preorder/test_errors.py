@@ -1,9 +1,10 @@
+import pickle
 import re
 from importlib import metadata
 
 import pytest
 
-from preorder.errors import MissingExtraError, require
+from preorder.errors import DataError, MissingExtraError, NotFiniteError, UsageError, require
 
 
 @pytest.mark.parametrize(
@@ -17,3 +18,18 @@ def test_how_a_missing_extra_is_installed(monkeypatch, is_installed, command):
     with pytest.raises(MissingExtraError) as found:
         require("no_such_module", "plots")
     assert re.fullmatch(f"no_such_module is not installed: {command}", str(found.value))
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        MissingExtraError("torch", "neural"),
+        NotFiniteError("the weights"),
+        UsageError("no"),
+        DataError("no", "file", 3),
+        DataError("no"),
+    ],
+)
+def test_an_error_is_the_same_in_another_process(error):
+    copy = pickle.loads(pickle.dumps(error))
+    assert (type(copy), str(copy), vars(copy)) == (type(error), str(error), vars(error))

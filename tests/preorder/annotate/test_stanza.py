@@ -53,6 +53,14 @@ def test_any_number_of_workers_says_the_same(folder, trees):
     assert len(done(folder)) == 4
 
 
+def test_on_a_gpu_there_is_one_worker(folder, monkeypatch):
+    asked = []
+    monkeypatch.setattr(stanza, "in_processes", lambda work, items, workers: asked.append(workers) or ())
+    for workers in (0, 1, 3):
+        list(annotate(SENTENCES, StanzaOptions("en", device="gpu", folder=str(folder)), workers))
+    assert asked == [0, 1, 1]
+
+
 def test_layers_are_added(folder):
     options = StanzaOptions("en", "dependency", "upos", folder=str(folder))
     first, second, *_ = add_layers(SENTENCES, options)
@@ -82,8 +90,6 @@ def test_what_the_annotation_depends_on():
 
 
 def test_no_such_devices(models):
-    with pytest.raises(UsageError, match="on a GPU there is one worker"):
-        next(annotate([], StanzaOptions("en", device="gpu"), workers=2))
     if not pytest.importorskip("torch").cuda.is_available():
         with pytest.raises(UsageError, match="there is no GPU that torch can use"):
             load_pipeline(StanzaOptions("en", folder=models, device="gpu"))
@@ -179,15 +185,21 @@ def test_given_tags_stand_in_the_column_of_their_tagset(tagset, expected):
 
 
 def test_models_that_are_replaced_are_others(tmp_path):
+    """Not those of other languages and processors, which come into the folder meanwhile."""
     pytest.importorskip("stanza")
     (tmp_path / "resources.json").write_text(json.dumps({"fr": {}}))
-    (tmp_path / "fr").mkdir()
-    path, found = tmp_path / "fr/tagger.pt", []
+    path, found = tmp_path / "fr/pos/gsd.pt", []
+    path.parent.mkdir(parents=True)
     for size, time in ((1, 1), (2, 1), (2, 2)):
         path.write_bytes(b"x" * size)
         os.utime(path, (time, time))
-        found.append(json.dumps(prepare(StanzaOptions("fr", folder=str(tmp_path)))))
-    assert len(set(found)) == 3
+        found.append(prepare(StanzaOptions("fr", folder=str(tmp_path))))
+    assert len(set(map(json.dumps, found))) == 3
+    for other in ("de/pos", "fr/depparse"):
+        (tmp_path / other).mkdir(parents=True)
+        (tmp_path / other / "gsd.pt").write_bytes(b"x")
+    assert prepare(StanzaOptions("fr", folder=str(tmp_path))) == found[-1]
+    assert prepare(StanzaOptions("fr", "dependency", folder=str(tmp_path))) != found[-1]
 
 
 class Phrase:
@@ -276,6 +288,9 @@ def test_models_that_are_fetched(monkeypatch, tmp_path, language, expected):
     monkeypatch.setattr(itself, "download", lambda name, processors, **_: fetched.append((name, processors)))
     common = itself.resources.common
     monkeypatch.setattr(common, "DEFAULT_MODEL_DIR", str(tmp_path))
-    monkeypatch.setattr(common, "load_resources_json", lambda: {"cs": {"lemma": {"pdt": {}}}, "vi": {}})
+    known = {"cs": {"lemma": {"pdt": {}}}, "vi": {}}
+    monkeypatch.setattr(common, "load_resources_json", lambda: known)
+    (tmp_path / "resources.json").write_text(json.dumps(known))
+    (tmp_path / language).mkdir()
     assert prepare(StanzaOptions(language, "dependency"))[1] == []
     assert fetched == [(language, steps) for steps in expected]

@@ -56,6 +56,9 @@ def test_tags(run, folder, models):
     assert (folder / "annot").read_text().split("\n") == [*lines, ""]
     assert [sentence.classes for sentence in read_annotated("annot")] == [None] * 5
     assert not (folder / "annot.checkpoint").exists()
+    with (folder / "open").open("w") as file:
+        run(f"annotate --src src {FAKE} --out /dev/fd/{file.fileno()}")  # which no checkpoint lies beside
+    assert (folder / "open").read_text() == (folder / "annot").read_text()
 
 
 @pytest.mark.parametrize("tagset", ["xpos", "upos"])

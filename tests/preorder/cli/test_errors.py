@@ -163,13 +163,14 @@ def test_no_command(refuses):
 @pytest.mark.parametrize(
     ("module", "package", "line"),
     [
-        ("ray", "ray>=2.40", "apply --model en-ja-demo --src text --out-dir out --engine ray"),
-        ("matplotlib", "matplotlib>=3.8", "show --src text --order order --out x.svg"),
+        ("ray", "'ray>=2.40'", "apply --model en-ja-demo --src text --out-dir out --engine ray"),
+        ("matplotlib", "'matplotlib>=3.8' (see preorder show --help)", "show --src text --out x.svg"),
+        ("torch", "'torch>=2.6'", "train --method neural-btg --src text --tgt order --model out"),
     ],
 )
 def test_an_extra_that_is_not_installed(tmp_path, monkeypatch, refuses, module, package, line):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setitem(sys.modules, module, None)
     before = write(tmp_path / "text", "a b"), write(tmp_path / "order", "1 0")
-    refuses(line, f"{module} is not installed: pip install '{package}'\n")
+    refuses(line, f"{module} is not installed: pip install {package}\n")
     assert len(content(tmp_path)) == len(before)

@@ -163,6 +163,14 @@ def test_cross_fit_writes_every_line(run, folder):
     assert (folder / "features").read_text(encoding="utf-8").splitlines() == expected
 
 
+def test_the_folder_in_which_one_is(run, folder, monkeypatch):
+    (folder / "here").mkdir()
+    monkeypatch.chdir(folder / "here")
+    run("train --method btg --iterations 3 --src ../src --align ../align --model .")
+    assert "model.json" in content(folder / "here")
+    assert not list(folder.glob("*.checkpoint"))
+
+
 @pytest.fixture
 def interrupted(run, monkeypatch):
     """Give a function that trains until an iteration of a given number has begun, the n-th in the process."""
