@@ -75,7 +75,7 @@ class _AttentionKeeper:
         self.flush = translations.flush
         self._translations = translations
         self._align_path, self._attention_path = align_path, attention_path
-        self._attention: list[str] = []
+        self._attention, self._links = list[str](), list[str]()
 
     def write(self, lines: str) -> None:
         """Write lines ``translation ||| [[weight, …], …]``, some of them followed by a tab and a score."""
@@ -85,14 +85,17 @@ class _AttentionKeeper:
             translation, _, rest = line.rpartition(DefaultTokens.ALIGNMENT_SEPARATOR)
             attention, tab, score = rest.partition("\t")
             self._translations.write(f"{translation}{tab}{score}\n")
-            self._attention.append(attention)
+            if self._attention_path:
+                self._attention.append(attention)
+            if self._align_path:
+                self._links.append(_hard_alignment(json.loads(attention)))
 
     def finish(self) -> None:
         """Write the files, one line for each translation."""
         if self._attention_path:
             write_lines(self._attention_path, self._attention)
         if self._align_path:
-            write_lines(self._align_path, map(_hard_alignment, map(json.loads, self._attention)))
+            write_lines(self._align_path, self._links)
 
 
 def _hard_alignment(attention: list[list[float]]) -> str:
@@ -157,6 +160,6 @@ def _apply_reverse(original: Any, self: Any, translated: str) -> str:
 
 @adapts("onmt.utils.misc", "tile")
 def _tile(original: Any, x: Any, *args: Any, **kwargs: Any) -> Any:
-    if isinstance(x, tuple):  # of an ensemble's encoders
-        return tuple(original(part, *args, **kwargs) for part in x)
-    return original(x, *args, **kwargs)
+    if isinstance(x, tuple):  # of an ensemble's encoders, of which some have no final state
+        return tuple(_tile(original, part, *args, **kwargs) for part in x)
+    return None if x is None else original(x, *args, **kwargs)

@@ -220,9 +220,15 @@ def digest(path: str) -> str | None:
     return blake2b(content, digest_size=8).hexdigest()
 
 
+_OF_RATE = (
+    *("optim", "learning_rate", "learning_rate_decay", "decay_method", "start_decay_steps", "decay_steps"),
+    *("warmup_steps", "max_grad_norm", "adam_beta1", "adam_beta2", "adagrad_accumulator_init"),
+)
+
+
 @adapts("onmt.train_single", "_get_model_opts")
 def _get_model_opts(original: Any, opt: Namespace, checkpoint: Any = None) -> Namespace:
-    """Save how the text is read now."""
+    """Save how the text is read now and, where the optimizer begins anew, what it and its rate are."""
     model_opt = original(opt, checkpoint)
     if not options.is_ours(model_opt):
         return model_opt
@@ -232,7 +238,8 @@ def _get_model_opts(original: Any, opt: Namespace, checkpoint: Any = None) -> Na
 
         transforms = AVAILABLE_TRANSFORMS.values()
         of_transforms = (name for transform in transforms for name in _names(transform.add_options))
-        for name in ("data", "transforms", "_all_transform", "n_src_feats", *of_transforms):
+        of_rate = _OF_RATE if opt.reset_optim in ("all", "keep_states") else ()
+        for name in ("data", "transforms", "_all_transform", "n_src_feats", *of_transforms, *of_rate):
             setattr(model_opt, name, getattr(opt, name))
     return model_opt
 

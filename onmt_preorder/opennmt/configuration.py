@@ -186,6 +186,8 @@ def _check_training(original: Any, cls: type, opt: Namespace) -> None:
     for name in opt.early_stopping_criteria or ():
         if name not in SCORER_BUILDER:
             raise UsageError(f"early_stopping_criteria: {_unknown(name, SCORER_BUILDER, 'criterion')}")
+    if opt.early_stopping > 0 and opt.world_size > 1:
+        raise UsageError("early_stopping: one process would end, and the others wait for it: world_size: 1")
     _check_gpus(len(opt.gpu_ranks))
 
 
@@ -238,6 +240,8 @@ def _check_data(original: Any, cls: type, opt: Namespace) -> None:
     features, opt.n_src_feats = opt.n_src_feats, 0
     original(cls, opt)
     opt.n_src_feats = features
+    if getattr(opt, "early_stopping", 0) > 0 and "valid" not in opt.data:
+        raise UsageError("early_stopping needs the corpus valid in data; early_stopping: 0 does without")
     if opt.preorder_model:
         on_the_fly.load(opt.preorder_model, opt.preorder_stanza_dir)  # refuses one that cannot be used
     only_counts = not getattr(opt, "dump_samples", True)  # onmt_build_vocab, which needs no positions

@@ -181,16 +181,23 @@ def _parse_options(original: Any, self: Any, opt: dict[str, Any]) -> Any:
 def _load(original: Any, self: Any, *args: Any, **kwargs: Any) -> None:
     try:
         original(self, *args, **kwargs)
+        if is_ours(self.opt):
+            self.translator = _checked_translator(self)
+    except BaseException:  # else later requests would be translated by what is half loaded
+        vars(self).pop("translator", None)
+        raise
     finally:  # else all later requests would wait for it
         self.loading_lock.set()
-    if is_ours(self.opt):
-        if self.opt.report_align:
-            raise UsageError("report_align does not work in OpenNMT-py's server: onmt_translate has it")
-        if self.tokenizers_opt is not None:
-            raise UsageError("tokenizer: leave it out: the model splits words as its checkpoint says")
-        if self.user_opt.get("preorder_model"):  # an error now, not with the first request
-            on_the_fly.load(self.opt.preorder_model, self.opt.preorder_stanza_dir)
-        self.translator = _make_translator(self.translator, self.opt)
+
+
+def _checked_translator(model: Any) -> Any:
+    if model.opt.report_align:
+        raise UsageError("report_align does not work in OpenNMT-py's server: onmt_translate has it")
+    if model.tokenizers_opt is not None:
+        raise UsageError("tokenizer: leave it out: the model splits words as its checkpoint says")
+    if model.user_opt.get("preorder_model"):  # an error now, not with the first request
+        on_the_fly.load(model.opt.preorder_model, model.opt.preorder_stanza_dir)
+    return _make_translator(model.translator, model.opt)
 
 
 def _make_translator(translator: Any, opt: Any) -> Any:

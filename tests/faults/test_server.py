@@ -203,3 +203,4 @@ def test_what_the_server_cannot_do_is_refused(
     loading.opt.preorder_model, loading.opt.preorder_stanza_dir = preorderer, ""
     with pytest.raises(error, match=message):
         ServerModel.load(loading)
+    assert not hasattr(loading, "translator")  # else the next request would be translated without transforms

@@ -234,7 +234,7 @@ def gru(inputs: Tensor, recurrent: Tensor, hidden: Tensor) -> Tensor:
 
 
 def initialise(model: nn.Module, deviation: float) -> None:
-    """Make square matrices orthogonal, draw others from N(0, deviation²), set biases to zero.
+    """Make square matrices orthogonal, draw others from N(0, deviation²); biases are 0, weights of norms 1.
 
     A GRU's three gates count as three matrices. The paper's deviation of .01 suits its sizes: with states
     a tenth as large the signal is lost, and little is learnt.
@@ -242,9 +242,9 @@ def initialise(model: nn.Module, deviation: float) -> None:
     with torch.no_grad():
         for module in model.modules():
             gates = 3 if isinstance(module, nn.GRU | nn.GRUCell) else 1
-            for parameter in module.parameters(recurse=False):
+            for name, parameter in module.named_parameters(recurse=False):
                 if parameter.dim() == 1:
-                    parameter.zero_()
+                    parameter.fill_(0 if "bias" in name else 1)
                     continue
                 for matrix in parameter.chunk(gates):
                     if matrix.size(0) == matrix.size(1):

@@ -14,7 +14,7 @@ RNN_TYPES = ("GRU", "LSTM")
 # What OpenNMT-py's training can do and the sum over segmentations cannot.
 _UNSUPPORTED = (
     "copy_attn coverage_attn lambda_align lambda_coverage label_smoothing lm_prior_model "
-    "zero_out_prompt_loss generator_function model_task"
+    "zero_out_prompt_loss generator_function model_task model_dtype"
 )
 # What OpenNMT-py's beam search can do and the search over segments cannot.
 _UNSUPPORTED_SEARCH = (

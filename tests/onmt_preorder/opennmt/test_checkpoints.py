@@ -104,6 +104,10 @@ def test_the_new_checkpoint_tells_of_the_new_text():
     assert (kept.transforms, kept.preorder_model, kept.src_subword_model) == (["preorder"], "dir", "new")
     assert kept.dropout == [0.1]
     assert kept.data == {"train": {}}
+    assert kept.learning_rate == trained.learning_rate
+    for reset, rate in (("all", 7.0), ("keep_states", 7.0), ("none", trained.learning_rate)):
+        now.__dict__.update(learning_rate=7.0, reset_optim=reset)
+        assert _get_model_opts(now, {"opt": trained}).learning_rate == rate, reset
     plain = make_opt(**OPENNMT, transforms=["bpe"])
     now.__dict__.update(vars(make_opt(**OPENNMT, transforms=[])))
     assert _get_model_opts(now, {"opt": plain}).transforms == ["bpe"]

@@ -160,6 +160,13 @@ def test_swan_has_no_accuracy_to_stop_by():
         check_training(make_opt(**SWAN, early_stopping_criteria=["ppl", "accuracy"]))
 
 
+def test_training_that_stops_early_needs_a_corpus_to_validate_on_and_one_process(tmp_path):
+    with pytest.raises(UsageError, match="early_stopping needs the corpus valid in data"):
+        validated(tmp_path, early_stopping=2)
+    with pytest.raises(UsageError, match="early_stopping: one process would end"):
+        ArgumentParser.validate_train_opts(make_opt(early_stopping=2, world_size=2))
+
+
 def test_positions_are_implied(tmp_path, preorderer):
     changes = {"preorder_model": str(preorderer), "n_src_feats": 0, "src_feats_defaults": None}
     opt = validated(tmp_path, {"transforms": ["filtertoolong"]}, **changes)

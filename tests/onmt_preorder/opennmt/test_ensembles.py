@@ -7,6 +7,7 @@ from types import SimpleNamespace
 import pytest
 import torch
 from onmt.translate.translator import build_translator
+from onmt.utils.misc import tile
 
 from onmt_preorder.opennmt import loading
 from onmt_preorder.opennmt.translation import LineTranslator, translation_options
@@ -130,6 +131,11 @@ def change(name, vocabulary=None, **options):
     if vocabulary:
         checkpoint["vocab"][vocabulary][-2:] = reversed(checkpoint["vocab"][vocabulary][-2:])
     torch.save(checkpoint, "another.pt")
+
+
+def test_what_encoders_without_a_final_state_give_is_tiled_too():
+    first, second = tile((torch.tensor([1, 2]), None), 2, dim=0)
+    assert (first.tolist(), second) == ([1, 1, 2, 2], None)
 
 
 BPE = {"transforms": ["bpe", "preorder_positions"], "data": {}, "src_subword_model": "align"}

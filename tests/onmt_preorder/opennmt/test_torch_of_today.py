@@ -69,9 +69,10 @@ def trained(folder):
 
 def test_attention_on_a_gpu_is_not_computed_by_cudnn():
     """It would plan anew for each shape. Whether a kernel may be used can be asked without a GPU."""
-    allowed = []
+    allowed, given = [], []
 
-    def attend(query, *_):
+    def attend(query, *args, **_):
+        given.append(args)
         allowed.append(
             (torch.backends.cuda.cudnn_sdp_enabled(), torch.backends.cuda.mem_efficient_sdp_enabled())
         )
@@ -80,9 +81,12 @@ def test_attention_on_a_gpu_is_not_computed_by_cudnn():
     query = SimpleNamespace(is_cuda=True)
     with torch.backends.cuda.sdp_kernel(enable_flash=False, enable_math=True, enable_mem_efficient=True):
         assert torch.backends.cuda.cudnn_sdp_enabled()  # as in OpenNMT-py
-        attention._attend(attend, query)
+        attention._attend(attend, query, "key", "value", "mask", 0.1, is_causal=False)
         assert torch.backends.cuda.cudnn_sdp_enabled()
     assert allowed == [(False, True)]
+    with torch.no_grad():  # in validation nothing is dropped
+        attention._attend(attend, query, "key", "value", "mask", 0.1, is_causal=False)
+    assert given == [("key", "value", "mask", 0.1), ("key", "value", "mask", 0.0)]
     assert "_attend" in str(vars(multi_headed_attn.scaled_dot_product_attention))
 
 

@@ -185,6 +185,15 @@ def test_dropout_is_on_the_output_alone():
 SGD = {"optim": "sgd", "learning_rate": 0.1, "max_grad_norm": 0}
 
 
+def test_norms_of_a_transformer_begin_as_norms():
+    model = build(hidden_size=8, word_vec_size=8, encoder_type="preorder_transformer", param_init=0.1)
+    norms = [module for module in model.modules() if isinstance(module, torch.nn.LayerNorm)]
+    assert norms
+    for norm in norms:
+        assert (norm.weight == 1).all()
+        assert not norm.bias.any()
+
+
 def test_the_papers_initialisation():
     model = build(hidden_size=64, word_vec_size=50, distortion="source", param_init=0.01)
     square, others = [], []
