@@ -13,7 +13,6 @@ import yaml
 
 from preorder.annotate.stanza import LANGUAGE, TREES
 from preorder.cli import build_parser
-from preorder.cli.source import STANZA
 from preorder.errors import DataError, UsageError, shown
 from preorder.learning.options import given_options
 from preorder.methods.registry import NEED_TREES, all_options
@@ -127,7 +126,7 @@ def check_preorder_options(job: Job, data: Path, cross_fit: int, options: Sequen
     given_options(arguments.method, all_options(), vars(arguments))
     check_readable(filter(None, [arguments.init]))
     for name in ("pos", "trees"):
-        if f"--{name}" in options and getattr(arguments, name) not in (STANZA, *TREES):
+        if f"--{name}" in options and getattr(arguments, name) not in ("stanza", *TREES):
             raise UsageError(
                 f"--preorder --{name}: files of {name} belong in the data folder: train.{job.source}.{name} …"
             )
