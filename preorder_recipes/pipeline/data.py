@@ -58,7 +58,7 @@ def copy_data(
 ) -> str:
     """Copy what a run needs of a folder into another one, and write both sides of all parts in one file.
 
-    Return a message: how many of the training pairs are kept, and why the others are not.
+    Return a message: how many of the training pairs are kept, why the others are not, and what is not used.
     """
     layers = [f"{sides[0]}.{layer}" for layer in LAYERS]
     given = [layer for layer in layers if all((data / f"{part}.{layer}").exists() for part in PARTS)]
@@ -88,7 +88,9 @@ def copy_data(
         write_columns(
             out, HAND, suffixes, files.read_columns(*((path, files.read_lines(path)) for path in paths))
         )
-    return _message(faults, max_length)
+    there = [layer for layer in layers if any((data / f"{part}.{layer}").exists() for part in PARTS)]
+    unused = (f"; .{layer} is not used, as a part has none" for layer in there if layer not in given)
+    return _message(faults, max_length) + "".join(unused)
 
 
 def write_columns(out: Path, part: str, suffixes: Sequence[str], columns: Iterable[Sequence[str]]) -> None:

@@ -66,12 +66,14 @@ def test_nine_times_as_long_is_still_fit():
     assert fault_of(("w", "t " * 9)) is None
 
 
-def test_tags_of_other_data_are_removed(data, tmp_path):
+def test_tags_of_other_data_are_removed(data, tmp_path, capsys):
     out = tmp_path / "out"
     assert command(data, out) == 0
     assert (out / "train.en.pos").exists()
+    assert "not used" not in capsys.readouterr().out
     (data / "dev.en.pos").unlink()
     assert command(data, out) == 0
+    assert capsys.readouterr().out.endswith("; .en.pos is not used, as a part has none\n")
     assert not list(out.glob("*.pos"))
 
 
