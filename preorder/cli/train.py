@@ -12,6 +12,7 @@ from preorder.alignment.eflomal import align
 from preorder.alignment.links import DEFAULT_SYMMETRIZATION
 from preorder.annotate import stanza as annotation
 from preorder.annotate.classes import DEFAULT_CLASSES
+from preorder.annotate.stanza import StanzaOptions, add_layers
 from preorder.cli import source
 from preorder.cli.output import formatted
 from preorder.cli.source import Source
@@ -190,17 +191,11 @@ def _plan(arguments: argparse.Namespace, method: str, initial: Model | None) -> 
 
 
 def _with_stanza(
-    bitext: Bitext,
-    lines: Sequence[int],
-    stanza: annotation.StanzaOptions,
-    workers: int,
-    checkpoints: Checkpoints,
+    bitext: Bitext, lines: Sequence[int], stanza: StanzaOptions, workers: int, checkpoints: Checkpoints
 ) -> Bitext:
     """Add Stanza's layers to some lines; the others stay as they are."""
     sentences = list(bitext.sentences)
-    added = annotation.add_layers(
-        (sentences[i] for i in lines), stanza, workers=workers, checkpoints=checkpoints
-    )
+    added = add_layers((sentences[i] for i in lines), stanza, workers=workers, checkpoints=checkpoints)
     for i, sentence in zip(lines, progress(added, "sentences", len(lines), "annotated"), strict=True):
         sentences[i] = sentence.interned()
     return replace(bitext, sentences=sentences)
