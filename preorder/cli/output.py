@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 from preorder.analysis import PICTURES, TEXT
 from preorder.command_line import print_table, visible
 from preorder.data import Sentence, formats
 from preorder.data.formats import FORMATTERS
-from preorder.errors import MissingExtraError
 from preorder.progress import LOGGER
 
 if TYPE_CHECKING:
@@ -53,8 +51,6 @@ def add_pictures(parser: argparse.ArgumentParser, suffixes: Sequence[str] = PICT
     def picture(path: str) -> str:
         if not path.endswith(tuple(suffixes)):
             raise argparse.ArgumentTypeError(f"a picture's name ends in {' or '.join(suffixes)}: {path!r}")
-        if path.endswith(PICTURES) and find_spec("matplotlib") is None:
-            raise argparse.ArgumentTypeError(str(MissingExtraError("matplotlib", "plots")))
         return path
 
     what = "picture, a page or a text" if TEXT in suffixes else "picture"

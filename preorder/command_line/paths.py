@@ -8,7 +8,8 @@ import re
 from collections.abc import Sequence
 from pathlib import Path
 
-from preorder.errors import DataError, UsageError
+from preorder.analysis import PICTURES
+from preorder.errors import DataError, UsageError, require
 from preorder.io import storage
 from preorder.io.atomic import check_writable, descriptor, is_special
 from preorder.io.files import STANDARD
@@ -30,6 +31,8 @@ def check_paths(parser: argparse.ArgumentParser, arguments: argparse.Namespace) 
         if path and other and path != STANDARD and _is_same(path, other):
             raise UsageError(f"{path}: is both the source and its translation")
     check_outputs(inputs, outputs)
+    if any(path.endswith(PICTURES) for path in outputs):
+        require("matplotlib", "plots")
 
 
 def check_outputs(inputs: Sequence[str], outputs: Sequence[str]) -> None:

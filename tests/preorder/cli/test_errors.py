@@ -164,7 +164,7 @@ def test_no_command(refuses):
     ("module", "package", "line"),
     [
         ("ray", "'ray>=2.40'", "apply --model en-ja-demo --src text --out-dir out --engine ray"),
-        ("matplotlib", "'matplotlib>=3.8' (see preorder show --help)", "show --src text --out x.svg"),
+        ("matplotlib", "'matplotlib>=3.8'", "show --src text --order nowhere --out x.svg"),
         ("torch", "'torch>=2.6'", "train --method neural-btg --src text --tgt order --model out"),
     ],
 )
