@@ -171,6 +171,9 @@ def test_no_command(refuses):
 def test_an_extra_that_is_not_installed(tmp_path, monkeypatch, refuses, module, package, line):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setitem(sys.modules, module, None)
+    for name in [*sys.modules]:
+        if name.startswith(("preorder.methods.neural_btg", "preorder.learning.network")):
+            monkeypatch.delitem(sys.modules, name)  # it has found torch
     before = write(tmp_path / "text", "a b"), write(tmp_path / "order", "1 0")
     refuses(line, f"{module} is not installed: pip install {package}\n")
     assert len(content(tmp_path)) == len(before)
