@@ -105,6 +105,8 @@ def _body(table: PaperTable) -> Iterator[str]:
         elif table.analysis == "examples":
             baseline, *_, last = systems
             found = system_examples(data, "ribes", baseline, last, 1)
+            if not (found.better or found.worse):
+                yield "No sentence gains or loses."
             for example in (*found.better, *found.worse):
                 yield from (f"- {name}: {text}" for name, text in example.rows("{:.3f}".format))
                 yield ""

@@ -257,6 +257,9 @@ def test_examples_gain_before_they_lose(tmp_path, capsys, monkeypatch):
     gained = "- baseline 0.000: j i h g f\n- BTG 1.000: f g h i j\n"
     lost = "- baseline 1.000: a b c d e\n- BTG 0.000: e d c b a\n"
     assert page.index(gained) < page.index(lost)
+    keep(monkeypatch, tmp_path / "other", "ja-en-50", "en", **dict.fromkeys(systems, right))
+    assert papers.main([*line, "--table", "IX"]) == 0
+    assert "\nNo sentence gains or loses.\n" in capsys.readouterr().out
 
 
 @pytest.mark.slow
