@@ -113,6 +113,8 @@ def train(tables: Sequence[PaperTable], more: Sequence[str], only_plan: bool) ->
         for row in table.rows:
             if not row.is_kept(table):
                 wanted.setdefault(row.experiment, {})[row.system] = row
+    if only_plan and not wanted:
+        print("nothing: recipes/ has all that these tables need", file=sys.stderr)
     for experiment, systems in wanted.items():
         seeds = parsed_options(experiment, more).seeds
         made = {name: len(row.made(f"test.{experiment.target}")) for name, row in systems.items()}
