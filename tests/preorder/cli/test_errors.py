@@ -4,6 +4,7 @@ import sys
 
 import pytest
 
+from preorder.errors import require
 from tests.support.command_files import FILES, GIVEN
 from tests.support.texts import content, rows, write
 
@@ -165,15 +166,18 @@ def test_no_command(refuses):
     [
         ("ray", "'ray>=2.40'", "apply --model en-ja-demo --src text --out-dir out --engine ray"),
         ("matplotlib", "'matplotlib>=3.8'", "show --src text --order nowhere --out x.svg"),
-        ("torch", "'torch>=2.6'", "train --method neural-btg --src text --tgt order --model out"),
     ],
 )
 def test_an_extra_that_is_not_installed(tmp_path, monkeypatch, refuses, module, package, line):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setitem(sys.modules, module, None)
-    for name in [*sys.modules]:
-        if name.startswith(("preorder.methods.neural_btg", "preorder.learning.network")):
-            monkeypatch.delitem(sys.modules, name)  # it has found torch
     before = write(tmp_path / "text", "a b"), write(tmp_path / "order", "1 0")
     refuses(line, f"{module} is not installed: pip install {package}\n")
     assert len(content(tmp_path)) == len(before)
+
+
+def test_a_method_that_cannot_be_used_is_told_before_the_texts_are_aligned(tmp_path, monkeypatch, refuses):
+    monkeypatch.setattr("preorder.cli.train.method_class", lambda method: require(f"no_{method}", "neural"))
+    write(tmp_path / "text", "a b"), write(tmp_path / "other", "c d")
+    line = f"train --method btg --src {tmp_path}/text --tgt {tmp_path}/other --model {tmp_path}/out"
+    refuses(line, "no_btg is not installed: pip install 'torch>=2.6'\n")
