@@ -113,8 +113,7 @@ def train(tables: Sequence[PaperTable], more: Sequence[str], only_plan: bool) ->
         for row in table.rows:
             if not row.is_kept(table):
                 wanted.setdefault(row.experiment, {})[row.system] = row
-    if only_plan and not wanted:
-        print("nothing: recipes/ has all that these tables need", file=sys.stderr)
+    plan = []
     for experiment, systems in wanted.items():
         seeds = parsed_options(experiment, more).seeds
         made = {name: len(row.made(f"test.{experiment.target}")) for name, row in systems.items()}
@@ -122,7 +121,9 @@ def train(tables: Sequence[PaperTable], more: Sequence[str], only_plan: bool) ->
         if count := sum(missing.values()):
             trainings = f"{count} training{'s' * (count > 1)}"
             hours = f"{count * experiment.minutes / 60:.1f} hours of one core"
-            print(f"{experiment.folder.name}: {trainings}, {hours}: {', '.join(missing)}", file=sys.stderr)
+            plan.append(f"{experiment.folder.name}: {trainings}, {hours}: {', '.join(missing)}")
+    if plan or only_plan:
+        print("\n".join(plan or ["nothing is missing"]), file=sys.stderr)
     if only_plan:
         return
     for experiment in wanted:  # before hours of training

@@ -16,7 +16,7 @@ from typing import Any
 
 from preorder.command_line import options
 from preorder.command_line.paths import paths_by_name
-from preorder.errors import UsageError
+from preorder.errors import UsageError, require
 from preorder.io.storage import split_suffix
 from preorder_recipes.commands import add_folder, execute, make_parser
 from preorder_recipes.configuration import FEATURES, TEXT
@@ -112,6 +112,7 @@ def _test(arguments: argparse.Namespace) -> RobustnessTest:
     given = (arguments.src, arguments.ref, arguments.pos, arguments.preorderer, arguments.subword_model)
     check_readable([*filter(None, given), *(path for path, _ in found.values())])
     check_device(arguments.device)
+    require("matplotlib", "plots")  # for the picture
     *texts, pieces = (path and Path(path).resolve() for path in given)
     # models name their subword model by a path from the folder of their training
     more = ("-src_subword_model", str(pieces), "-tgt_subword_model", str(pieces)) if pieces else ()

@@ -37,6 +37,7 @@ TREES: tuple[str, ...] = get_args(Trees)
 Device = Literal["cpu", "gpu"]
 DEVICES: tuple[str, ...] = get_args(Device)
 
+STANZA = "stanza"  # in place of a file of tags: Stanza tags the text
 FOLDER_VARIABLE = "STANZA_RESOURCES_DIR"  # of the environment: names Stanza's folder, for itself, too
 LANGUAGE = re.compile(r"[A-Za-z0-9_-]{1,32}")  # codes of languages, which become parts of paths
 

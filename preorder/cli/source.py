@@ -15,6 +15,7 @@ from preorder.annotate.stanza import (
     DEVICES,
     FOLDER_VARIABLE,
     LANGUAGE,
+    STANZA,
     TREES,
     StanzaOptions,
     remembered_folder,
@@ -38,7 +39,6 @@ from preorder.syntax.read import TAGSETS, TreeFile, add_trees
 if TYPE_CHECKING:
     from preorder.methods.model_directory import Model
 
-STANZA = "stanza"
 TAGS_OF_MODEL = f"the tags in --trees; {STANZA}, also for --trees, if the model was trained so"
 
 

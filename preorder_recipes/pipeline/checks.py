@@ -11,7 +11,7 @@ from typing import Any, NoReturn
 
 import yaml
 
-from preorder.annotate.stanza import LANGUAGE, TREES
+from preorder.annotate.stanza import LANGUAGE, STANZA, TREES
 from preorder.cli import build_parser
 from preorder.errors import DataError, UsageError, shown
 from preorder.learning.options import given_options
@@ -126,7 +126,7 @@ def check_preorder_options(job: Job, data: Path, cross_fit: int, options: Sequen
     given_options(arguments.method, all_options(), vars(arguments))
     check_readable(filter(None, [arguments.init]))
     for name in ("pos", "trees"):
-        if f"--{name}" in options and getattr(arguments, name) not in ("stanza", *TREES):
+        if f"--{name}" in options and getattr(arguments, name) not in (STANZA, *TREES):
             raise UsageError(
                 f"--preorder --{name}: files of {name} belong in the data folder: train.{job.source}.{name} …"
             )

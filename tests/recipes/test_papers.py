@@ -97,7 +97,7 @@ def test_tables_of_a_corpus_that_is_not_given_are_named(tmp_path, capsys):
 
 def test_the_plan(tmp_path, capsys, monkeypatch):
     assert papers.main(["--plan", "--run", str(tmp_path)]) == 0
-    assert capsys.readouterr().err == "nothing: recipes/ has all that these tables need\n"
+    assert capsys.readouterr().err == "nothing is missing\n"
     monkeypatch.setattr(papers.Row, "kept", lambda row: [])
     line = ["chen2019", "--plan", "--run", str(tmp_path), "--table", "3", "--also", "--seeds", "1,2"]
     assert papers.main(line) == 0

@@ -178,6 +178,8 @@ def test_an_extra_that_is_not_installed(tmp_path, monkeypatch, refuses, module, 
 
 def test_a_method_that_cannot_be_used_is_told_before_the_texts_are_aligned(tmp_path, monkeypatch, refuses):
     monkeypatch.setattr("preorder.cli.train.method_class", lambda method: require(f"no_{method}", "neural"))
-    write(tmp_path / "text", "a b"), write(tmp_path / "other", "c d")
-    line = f"train --method btg --src {tmp_path}/text --tgt {tmp_path}/other --model {tmp_path}/out"
-    refuses(line, "no_btg is not installed: pip install 'torch>=2.6'\n")
+    source, target = write(tmp_path / "text", "a b"), write(tmp_path / "other", "c d")
+    refuses(
+        f"train --method btg --src {source} --tgt {target} --model {tmp_path}/out",
+        "no_btg is not installed: pip install 'torch>=2.6'\n",
+    )
