@@ -1,0 +1,1 @@
+"""Python's documentation and its translations: little text of a living kind, in many languages."""
