@@ -23,12 +23,12 @@ from preorder.metrics.scoring import (
     SystemStatistics,
     Text,
     check_system,
-    interval,
     measure,
     measure_translations,
     resample,
     score_systems,
 )
+from preorder.metrics.significance import interval
 from preorder.metrics.translation import Bleu, Ter, bleu_precisions
 
 

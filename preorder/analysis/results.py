@@ -8,7 +8,8 @@ from math import isfinite
 from typing import Any, NamedTuple
 
 from preorder.errors import DataError
-from preorder.metrics.scoring import SIGNIFICANCE_LEVEL, Comparison, Scoring
+from preorder.metrics.scoring import Scoring
+from preorder.metrics.significance import SIGNIFICANCE_LEVEL, Comparison
 
 
 @dataclass(frozen=True)

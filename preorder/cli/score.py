@@ -131,7 +131,7 @@ def _print_scores(scoring: Scoring, names: Sequence[str]) -> None:
 
 def _legend(scoring: Scoring, baseline: str | None) -> Iterator[str]:
     from preorder.analysis.results import SCORE_FORMATS, score_titles
-    from preorder.metrics.scoring import SIGNIFICANCE_LEVEL
+    from preorder.metrics.significance import SIGNIFICANCE_LEVEL
 
     yield "in square brackets: 95 % of the bootstrap's resamples"
     if any(runs.deviation is not None for found in scoring.runs.values() for runs in found.values()):

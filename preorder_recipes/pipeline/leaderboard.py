@@ -10,7 +10,7 @@ from typing import Any
 from preorder.analysis.results import SCORE_FORMATS, arrow, p_value
 from preorder.command_line import print_table
 from preorder.metrics import METRICS
-from preorder.metrics.scoring import SIGNIFICANCE_LEVEL, Comparison
+from preorder.metrics.significance import SIGNIFICANCE_LEVEL, Comparison
 
 COSTS: dict[str, tuple[str, Callable[[float], str]]] = {
     "tau": ("tau", SCORE_FORMATS["tau"].format),

@@ -16,7 +16,7 @@ from preorder.analysis.plots import (
     write_picture,
 )
 from preorder.analysis.results import Breakdown, Curves, Estimate, Group
-from preorder.metrics.scoring import Comparison
+from preorder.metrics.significance import Comparison
 
 pytest.importorskip("matplotlib")
 
