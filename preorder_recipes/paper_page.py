@@ -6,6 +6,7 @@ import json
 import shlex
 import subprocess
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +19,7 @@ from preorder.analysis.analyses import (
     read_evaluation_data,
     system_examples,
 )
-from preorder.analysis.results import SCORE_FORMATS, Curves, p_value, parse_curves
+from preorder.analysis.results import BLEU_SCORES, SCORE_FORMATS, Curves, p_value, parse_curves
 from preorder.errors import UsageError
 from preorder.io import files
 from preorder.metrics import METRICS, MetricOptions
@@ -183,7 +184,10 @@ def _curves(curves: Curves, names: Mapping[str, str] | None = None) -> Iterator[
 
 
 def _scores(table: PaperTable, data: EvaluationData) -> Iterator[str]:
-    """Yield a table of our figures and the paper's; p is against the first row."""
+    """Yield a table of our figures and the paper's; p is against the first row.
+
+    Precision and brevity penalty stand beside BLEU.
+    """
     names = [name for name in METRICS if any(one.partition("_")[0] == name for one in table.measures)]
     measured = data.measure(names) + data.measure_orders()
     if any(name.startswith("precision_") for name in table.measures):
@@ -191,7 +195,8 @@ def _scores(table: PaperTable, data: EvaluationData) -> Iterator[str]:
     found = score_systems(measured, next(iter(data.systems)), data.seed)
     costs = {row: _costs(row) for row in table.rows if row.label in data.systems}
     columns = [["system", *(row.label for row in costs)]]
-    for name in table.measures:
+    parts = ((name, *BLEU_SCORES[1:]) if name == "bleu" else (name,) for name in table.measures)
+    for name in chain.from_iterable(parts):
         title, form = COSTS.get(name) or (SCORE_FORMATS[name].title, SCORE_FORMATS[name].format)
         cells = [_cell(found, row.label, name, known.get(name), form) for row, known in costs.items()]
         if set(cells) == {UNKNOWN}:

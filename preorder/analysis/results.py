@@ -110,6 +110,8 @@ BREAKDOWN_TITLES = {
 
 SCORE_FORMATS: dict[str, ScoreFormat] = {
     "bleu": ScoreFormat("BLEU", "0 to 100", 2),
+    "bleu_precision": ScoreFormat("precision", "geometric mean of 1- to 4-grams, %", 2),
+    "bleu_brevity_penalty": ScoreFormat("brevity", "brevity penalty, 0 to 1", 3),
     "chrf": ScoreFormat("chrF", "0 to 100", 2),
     "ter": ScoreFormat("TER", "edits per 100 reference tokens", 2, higher_is_better=False),
     "ribes": ScoreFormat("RIBES", "0 to 1", 4),
@@ -125,8 +127,10 @@ SCORE_FORMATS: dict[str, ScoreFormat] = {
     **{f"precision_{n}": ScoreFormat(f"{n}-gram precision", "%", 1) for n in range(1, 5)},
 }
 
-SUMMARY_SCORES = ("bleu", "chrf", "ter", "ribes", "tau")  # those that the table of a page shows
-CURVE_SCORES = (*SUMMARY_SCORES, "tau_nakagawa", "complete_match", "distance")  # of curves
+BLEU_SCORES = ("bleu", "bleu_precision", "bleu_brevity_penalty")  # BLEU and its parts
+TRANSLATION_SCORES = (*BLEU_SCORES, "chrf", "ter", "ribes")
+SUMMARY_SCORES = (*TRANSLATION_SCORES, "tau")  # those that the table of a page shows
+CURVE_SCORES = ("bleu", "chrf", "ter", "ribes", "tau", "tau_nakagawa", "complete_match", "distance")
 
 
 @dataclass(frozen=True)
@@ -182,6 +186,36 @@ def p_values(comparison: Comparison) -> str:
     return f"{p_value(comparison.p_value)}, {p_value(comparison.sign_test_p_value)}"
 
 
+def length_warnings(scoring: Scoring) -> list[str]:
+    """Return a line for each system whose higher BLEU is due to longer translations.
+
+    Its BLEU rises significantly while its precision does not, or rises while precision falls significantly.
+    """
+    lines = []
+    for system, compared in scoring.significance.items():
+        if "bleu" not in compared:
+            continue
+        bleu, precision, brevity = (compared[name] for name in BLEU_SCORES)
+        bleu_rises, is_other = (one.p_value < SIGNIFICANCE_LEVEL for one in (bleu, precision))
+        by_length = is_other if precision.difference < 0 else bleu_rises and not is_other
+        if bleu.difference > 0 and by_length:
+            penalty = scoring.systems[system]["bleu_brevity_penalty"]
+            form = SCORE_FORMATS["bleu_brevity_penalty"].format
+            line = f"{system}: BLEU {_change('bleu', bleu)} comes from length, not from precision, "
+            line += f"{_change('bleu_precision', precision)}; "
+            line += f"brevity penalty {form(penalty - brevity.difference)} → {form(penalty)}"
+            if equal := scoring.equal_length.get(system):
+                line += f"; at equal length BLEU {_change('bleu', equal.comparisons['bleu'])}"
+            lines.append(line)
+    return lines
+
+
+def _change(name: str, comparison: Comparison) -> str:
+    """Return a difference of scores and its p by the bootstrap."""
+    change = SCORE_FORMATS[name].format_difference(comparison.difference)
+    return f"{change} (p {p_value(comparison.p_value)})"
+
+
 def p_value(number: float) -> str:
     """Return a p-value as text: ``0.012``, or ``< 0.001``."""
     return f"{number:.3f}" if number >= 0.0005 else "< 0.001"
@@ -203,6 +237,7 @@ def scoring_table(scoring: Scoring) -> Table:
         "Means of runs (± standard deviation), and what 95 % of bootstrap resamples lie between. "
         "* The best system, and those not significantly worse. "
         f"↑ better, ↓ worse than {baseline}, p < {SIGNIFICANCE_LEVEL}. {units}."
+        f"{''.join(f' {line}.' for line in length_warnings(scoring))}"
     )
     return Table("Scores", ("system", *score_titles(names)), tuple(rows), note)
 

@@ -27,6 +27,8 @@ EXAMPLES = """\
 A name that is given several times is one system with several runs: the table has the mean of their
 scores, and the standard deviation.
 
+BLEU is precision times brevity penalty. A warning names systems whose BLEU rises by length alone.
+
 BLEU and chrF are 0 to 100, RIBES is 0 to 1, TER is from 0 (less is better). Every metric has
 the defaults of its reference tool. BLEU's tokenizer is 13a, which is meant for plain text: score
 text that is tokenised already with --tokenize none. TER and RIBES split text at spaces, unless
@@ -56,6 +58,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> None:
     """Print the scores of each system, and what differs significantly."""
+    from preorder.analysis.results import length_warnings
     from preorder.metrics.scoring import check_system
 
     systems = runs_by_name(arguments.hyp)
@@ -69,6 +72,8 @@ def run(arguments: argparse.Namespace) -> None:
         raise UsageError("--align and the orders of a system (--order, --positions) go together")
     data = read_data(arguments, alignment=arguments.align, positions=positions, orders=orders)
     found = data.score(arguments.metrics, arguments.baseline)
+    for line in length_warnings(found):
+        LOGGER.warning(line)
     if arguments.json:
         files.write_json(files.STANDARD, asdict(found))
         return
@@ -80,14 +85,17 @@ def run(arguments: argparse.Namespace) -> None:
 def _print(scoring: Scoring, baseline: str | None) -> None:
     """Print the scores, the counts behind them, and the signatures; marks as in Kawara et al. 2021."""
     from preorder.analysis.analyses import OPERATIONS
-    from preorder.analysis.results import BREAKDOWN_TITLES, SCORE_FORMATS
+    from preorder.analysis.results import BLEU_SCORES, BREAKDOWN_TITLES, SCORE_FORMATS
 
     names = list(scoring.best)
-    _print_scores(scoring, [name for name in names if name not in OPERATIONS])
     if "bleu" in names:
-        columns = ["system", *(f"{n}-gram" for n in range(1, 5)), "brevity penalty"]
+        _print_scores(scoring, BLEU_SCORES, at_equal_length=True)
+    if others := [name for name in names if name not in (*BLEU_SCORES, *OPERATIONS)]:
+        _print_scores(scoring, others)
+    if "bleu" in names:
+        columns = ["system", *(f"{n}-gram" for n in range(1, 5))]
         rows = [
-            [system, *(f"{x:.1f}" for x in found["bleu_precisions"]), f"{found['bleu_brevity_penalty']:.3f}"]
+            [system, *(f"{x:.1f}" for x in found["bleu_precisions"])]
             for system, found in scoring.systems.items()
         ]
         print_table("BLEU's n-gram precisions, %", columns, rows)
@@ -113,11 +121,11 @@ def _print_pairwise(scoring: Scoring) -> None:
         print_table(title, ["", *scoring.systems], rows)
 
 
-def _print_scores(scoring: Scoring, names: Sequence[str]) -> None:
+def _print_scores(scoring: Scoring, names: Sequence[str], at_equal_length: bool = False) -> None:
     """Print scores with their marks, below them the intervals, and the p-values against the baseline."""
     from rich.text import Text
 
-    from preorder.analysis.results import score_cell, score_titles
+    from preorder.analysis.results import difference, p_values, score_cell, score_titles
 
     def cell(system: str, name: str) -> Text:
         cell = score_cell(scoring, system, name)
@@ -125,12 +133,26 @@ def _print_scores(scoring: Scoring, names: Sequence[str]) -> None:
         p_line = f"\np {cell.p_values}" if cell.p_values else ""
         return Text.assemble((score, "bold" if cell.is_best else ""), f"\n{cell.interval}{p_line}")
 
+    def equal(system: str) -> str:
+        """Return the difference from the baseline's BLEU at equal length."""
+        if (found := scoring.equal_length.get(system)) is None:
+            return ""
+        compared = found.comparisons["bleu"]
+        low, high = compared.interval
+        change = f"{difference('bleu', compared)}\n[{low:+.2f}, {high:+.2f}]\np {p_values(compared)}"
+        return f"{change}\n{found.sentences} sentences"
+
     rows = [[system, *(cell(system, name) for name in names)] for system in scoring.systems]
-    print_table(None, ["system", *score_titles(names)], rows, lines=True)
+    columns = ["system", *score_titles(names)]
+    if at_equal_length and scoring.equal_length:
+        columns.append("BLEU at equal length")
+        rows = [[*row, equal(row[0])] for row in rows]
+    print_table(None, columns, rows, lines=True)
 
 
 def _legend(scoring: Scoring, baseline: str | None) -> Iterator[str]:
     from preorder.analysis.results import SCORE_FORMATS, score_titles
+    from preorder.metrics.scoring import LENGTH_TOLERANCE
     from preorder.metrics.significance import SIGNIFICANCE_LEVEL
 
     yield "in square brackets: 95 % of the bootstrap's resamples"
@@ -141,6 +163,9 @@ def _legend(scoring: Scoring, baseline: str | None) -> Iterator[str]:
         yield f"{best} (paired bootstrap, p < {SIGNIFICANCE_LEVEL})"
     if baseline is not None:
         yield f"↑ ↓ significantly better, worse than {baseline}; p of the paired bootstrap, of the sign test"
+    if scoring.equal_length:
+        share = f"{LENGTH_TOLERANCE:.0%} of the longer translation"
+        yield f"at equal length: the gain where both systems' lengths differ by at most {share}"
     if lower := [name for name in scoring.best if not SCORE_FORMATS[name].higher_is_better]:
         yield f"less is better: {', '.join(score_titles(lower))}"
 

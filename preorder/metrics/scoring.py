@@ -13,6 +13,7 @@ from preorder.errors import UsageError
 from preorder.metrics import DEFAULTS, METRICS, Metric, MetricOptions, Score
 from preorder.metrics.ribes import Ribes
 from preorder.metrics.significance import (
+    NOISE,
     RESAMPLES,
     SIGNIFICANCE_LEVEL,
     Comparison,
@@ -24,6 +25,8 @@ from preorder.metrics.significance import (
     resampled_totals,
 )
 from preorder.metrics.translation import Bleu, Chrf, Ter
+
+LENGTH_TOLERANCE = 0.1  # translations are equally long if they differ by this share of the longer one
 
 Text = Sequence[str]  # a line for each sentence
 Systems = Mapping[str, Sequence[Text]]  # the translations of each system's runs, by the system's name
@@ -67,6 +70,17 @@ class Best:
 
 
 @dataclass(frozen=True)
+class EqualLength:
+    """A system and the baseline on the sentences of which both have translations of equal length."""
+
+    sentences: int
+    length_ratio: float  # tokens of the system's translations for one of the baseline's
+    scores: dict[str, float]  # BLEU and its parts
+    baseline: dict[str, float]
+    comparisons: Comparisons
+
+
+@dataclass(frozen=True)
 class Scoring:
     """The scores of several systems; as a dictionary, the JSON of ``preorder score``."""
 
@@ -77,6 +91,7 @@ class Scoring:
     significance: dict[str, Comparisons]  # each system but the baseline → comparisons with the baseline
     pairwise: dict[str, dict[str, Comparisons]]  # system → every other system → comparisons with that
     best: dict[str, Best]
+    equal_length: dict[str, EqualLength]  # each system but the baseline, where BLEU is measured
 
 
 def check_system(name: str, systems: Iterable[str]) -> None:
@@ -128,7 +143,30 @@ def score_systems(
         {name: others[baseline] for name, others in pairwise.items() if baseline in others},
         pairwise,
         {score.name: _best(score, samples, pairwise) for score in scores},
+        {} if baseline is None else _equal_length(measured, baseline, seed),
     )
+
+
+def _equal_length(measured: Sequence[SystemStatistics], baseline: str, seed: int) -> dict[str, EqualLength]:
+    """Compare BLEU of each system with the baseline's where their translations are equally long.
+
+    The length of several runs is their mean. A system without such a sentence is left out.
+    """
+    found: dict[str, EqualLength] = {}
+    for part in (part for part in measured if part.metric.scores == Bleu.scores):
+        lengths = {name: runs[..., 0].mean(0) for name, runs in part.systems.items()}
+        for name in part.systems.keys() - {baseline}:
+            both = np.stack((lengths[name], lengths[baseline]))
+            sentences = np.flatnonzero(np.ptp(both, 0) <= LENGTH_TOLERANCE * both.max(0) + NOISE)
+            if not len(sentences):
+                continue
+            pair = SystemStatistics(part.metric, {one: part.systems[one] for one in (name, baseline)})
+            samples = resample([pair.take(sentences)], seed)
+            scores, others = ({key: one.score for key, one in samples[one].items()} for one in pair.systems)
+            ratio = both[0, sentences].sum() / max(both[1, sentences].sum(), NOISE)
+            compared = _pairwise(part.metric.scores, samples)[name][baseline]
+            found[name] = EqualLength(len(sentences), float(ratio), scores, others, compared)
+    return found
 
 
 def _runs(values: np.ndarray) -> Runs:

@@ -111,12 +111,17 @@ def bleu_brevity_penalty(totals: np.ndarray) -> np.ndarray:
     return np.exp(np.minimum(0, 1 - reference / np.maximum(length, 1e-9)))
 
 
-def bleu(totals: np.ndarray) -> np.ndarray:
-    """Return BLEU, 0 to 100: brevity penalty times the geometric mean of the precisions."""
+def bleu_precision(totals: np.ndarray) -> np.ndarray:
+    """Return the geometric mean of the n-gram precisions, 0 to 100."""
     precisions = bleu_precisions(totals)
     some = (precisions > 0).all(-1)
     mean = np.exp(np.log(np.where(some[..., None], precisions, 1)).mean(-1))
-    return np.where(some, bleu_brevity_penalty(totals) * mean, 0)
+    return np.where(some, mean, 0)
+
+
+def bleu(totals: np.ndarray) -> np.ndarray:
+    """Return BLEU, 0 to 100: brevity penalty times precision."""
+    return bleu_brevity_penalty(totals) * bleu_precision(totals)
 
 
 def chrf(totals: np.ndarray) -> np.ndarray:
@@ -135,18 +140,19 @@ class Bleu(SacrebleuMetric):
     """BLEU; statistics: lengths of hypothesis and reference, matches of 1- to 4-grams, their numbers."""
 
     name: ClassVar[str] = "bleu"
-    scores: ClassVar[tuple[Score, ...]] = (Score("bleu", bleu),)
+    scores: ClassVar[tuple[Score, ...]] = (
+        Score("bleu", bleu),
+        Score("bleu_precision", bleu_precision),
+        Score("bleu_brevity_penalty", bleu_brevity_penalty),
+    )
 
     def __init__(self, references: Sequence[Sequence[str]], options: MetricOptions = DEFAULTS) -> None:
         tokenizer(options.tokenize)  # is it installed?
         super().__init__(BLEU(tokenize=options.tokenize, force=True, references=references), references)
 
     def details(self, totals: np.ndarray) -> dict[str, Any]:
-        """Return the n-gram precisions, n = 1 … 4, in per cent, and the brevity penalty, 0 to 1."""
-        return {
-            "bleu_precisions": bleu_precisions(totals).tolist(),
-            "bleu_brevity_penalty": float(bleu_brevity_penalty(totals)),
-        }
+        """Return the n-gram precisions, n = 1 … 4, in per cent."""
+        return {"bleu_precisions": bleu_precisions(totals).tolist()}
 
 
 class Chrf(SacrebleuMetric):

@@ -7,9 +7,8 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
-from preorder.analysis.results import SCORE_FORMATS, arrow, p_value
+from preorder.analysis.results import SCORE_FORMATS, TRANSLATION_SCORES, arrow, p_value
 from preorder.command_line import print_table
-from preorder.metrics import METRICS
 from preorder.metrics.significance import SIGNIFICANCE_LEVEL, Comparison
 
 COSTS: dict[str, tuple[str, Callable[[float], str]]] = {
@@ -32,7 +31,7 @@ def print_leaderboard(results: dict[str, Any]) -> None:
     """Print the table, in two parts where the terminal is too narrow for one."""
     columns, rows = _table(results)
     table = [columns, *([name, *("\n".join(filter(None, cell)) for cell in cells)] for name, cells in rows)]
-    scores = 1 + len(METRICS)
+    scores = 1 + len(TRANSLATION_SCORES)
     parts = [range(len(columns))]
     if sys.stdout.isatty() and _width(table) > shutil.get_terminal_size().columns:
         parts = [range(scores), [0, *range(scores, len(columns))]]
@@ -70,10 +69,13 @@ def title(results: dict[str, Any]) -> str:
 
 def _table(results: dict[str, Any]) -> tuple[list[str], list[tuple[str, list[Cell]]]]:
     """Return the titles of the columns, and name and cells of each system."""
-    scores, costs = (SCORE_FORMATS[name].title for name in METRICS), (name for name, _ in COSTS.values())
+    scores, costs = (
+        (SCORE_FORMATS[name].title for name in TRANSLATION_SCORES),
+        (name for name, _ in COSTS.values()),
+    )
     rows = []
     for system, figures in results["systems"].items():
-        cells = [_score(results, system, name) for name in METRICS]
+        cells = [_score(results, system, name) for name in TRANSLATION_SCORES]
         rows.append((system, cells + [_cell(figures[name], form) for name, (_, form) in COSTS.items()]))
     return ["system", *scores, *costs], rows
 
@@ -94,7 +96,9 @@ def _cell(figures: dict[str, Any], form: Callable[[float], str], mark: str = "",
 
 
 def _notes(results: dict[str, Any]) -> list[str]:
-    lower = [SCORE_FORMATS[name].title for name in METRICS if not SCORE_FORMATS[name].higher_is_better]
+    lower = [
+        SCORE_FORMATS[name].title for name in TRANSLATION_SCORES if not SCORE_FORMATS[name].higher_is_better
+    ]
     has_seeds = any(len(one["seeds"]) > 1 for one in results["systems"].values())
     drawn = "sentences and trainings" if has_seeds else "sentences"
     search = (f"{name.replace('_', ' ')} {value}" for name, value in results["search"].items() if value)

@@ -12,9 +12,9 @@ from typing import Any
 
 import yaml
 
+from preorder.analysis.results import TRANSLATION_SCORES
 from preorder.errors import DataError, PreorderError, UsageError
 from preorder.io import files
-from preorder.metrics import METRICS
 from preorder_recipes.configuration import GOLD, System, read_system
 from preorder_recipes.pipeline.checkpoints import read_log
 from preorder_recipes.pipeline.job import Job
@@ -143,7 +143,7 @@ def _results(job: Job, runner: StepRunner, finished: Finished) -> dict[str, Any]
             "seconds": [runner.stamps.seconds(step.name) for step in trainings],
             "words_per_second": [words / max(_LEAST, time) for time in times],
         }
-        systems[system.name] = {metric: found["runs"][system.name][metric] for metric in METRICS}
+        systems[system.name] = {metric: found["runs"][system.name][metric] for metric in TRANSLATION_SCORES}
         for name, values in costs.items():  # as ``preorder score`` gives them: of a sample
             deviation = statistics.stdev(values) if len(values) > 1 else None
             summary = {"mean": statistics.fmean(values), "deviation": deviation, "values": values}
@@ -161,7 +161,7 @@ def _results(job: Job, runner: StepRunner, finished: Finished) -> dict[str, Any]
         "systems": systems,
         "baseline": finished[0][0].name,
         "significance": found["significance"],
-        "best": {metric: found["best"][metric] for metric in METRICS},
+        "best": {metric: found["best"][metric] for metric in TRANSLATION_SCORES},
     }
 
 

@@ -2,6 +2,7 @@
 
 import importlib.util
 import json
+from math import prod
 
 import pytest
 from onmt.bin.train import _get_parser
@@ -76,12 +77,16 @@ def test_kept_translations_are_scored_anew(tmp_path, monkeypatch):
     assert papers.main(line) == 0
     page = (tmp_path / "page.md").read_text().split("\n")
     rows = {row.split(" | ")[0]: row.split(" | ")[1:] for row in page if row.startswith("| ")}
-    assert rows["| system"] == ["BLEU", "paper", "RIBES", "paper |"]
+    assert rows["| system"] == ["BLEU", "paper", "precision", "brevity", "RIBES", "paper |"]
     scores = {name: float(cells[0].split(" ")[0]) for name, cells in list(rows.items())[2:]}
     assert max(scores, key=scores.get) == "| relative, neural BTG"
-    assert rows["| relative, neural BTG"][1::2] == ["25.28", "0.7652 |"]
-    bleu = [corpus_bleu(run, [best], tokenize="none", force=True).score for run in texts]
-    assert rows["| relative, neural BTG"][0].startswith(f"{sum(bleu) / 3:.2f} ± ")
+    assert rows["| relative, neural BTG"][1::4] == ["25.28", "0.7652 |"]
+    found = [corpus_bleu(run, [best], tokenize="none", force=True) for run in texts]
+    twin = ([one.score, prod(one.precisions) ** 0.25, one.bp] for one in found)
+    means = [sum(column) / 3 for column in zip(*twin, strict=True)]
+    cells = rows["| relative, neural BTG"]
+    for cell, mean, digits in zip([cells[0], *cells[2:4]], means, (2, 2, 3), strict=True):
+        assert cell.startswith(f"{mean:.{digits}f} ± ")
     assert page[-3] == "Not trained yet: III, German."
 
 

@@ -6,6 +6,7 @@ import os
 import re
 import shutil
 import sys
+from math import prod
 from pathlib import Path
 
 import pytest
@@ -16,7 +17,7 @@ from tests.support.texts import write
 
 REFERENCE = ("the cat sat on the mat .", "", "it is cold , isn't it ?", "a b c d e f")
 GOOD = ("the cat sat on a mat .", "", "it is cold , isn't it ?", "a b c f d e")
-KEYS = {"systems", "signature", "runs", "intervals", "significance", "pairwise", "best"}
+KEYS = {"systems", "signature", "runs", "intervals", "significance", "pairwise", "best", "equal_length"}
 BAD = ("on the mat sat a cat .", "x", "", "f e d c b a")
 
 
@@ -42,6 +43,7 @@ def test_json_holds_what_sacrebleu_says(score):
         bleu = BLEU().corpus_score(hypotheses, [REFERENCE])
         assert figures["bleu_precisions"] == pytest.approx(bleu.precisions)
         assert figures["bleu_brevity_penalty"] == pytest.approx(bleu.bp)
+        assert figures["bleu_precision"] == pytest.approx(prod(bleu.precisions) ** 0.25)
     good, bad = result["systems"].values()
     assert 0 <= bad["ribes"] < good["ribes"] <= 1
 
@@ -67,6 +69,8 @@ def test_significance_against_a_baseline(score):
     assert {figures["p_value"] for figures in result["significance"]["twin"].values()} == {1}
     assert score(options) == result
     assert score(f"{options} --seed 2") != result
+    assert result["equal_length"]["ours"]["sentences"] == 2  # in the others, one of them says nothing
+    assert result["equal_length"]["ours"]["length_ratio"] == 1
 
 
 def test_runs_of_one_name_are_one_system(run, score):
@@ -136,6 +140,21 @@ def test_table_for_people(run, score):
     assert "*" not in run("score --ref ref --hyp good").out  # there is no other system
     printed = run("score --ref ref --hyp [b]=bad ours=good --metrics ribes").out
     assert not re.search(r"BLEU|precisions|worse than \[b\]", printed)
+
+
+def test_a_gain_of_length_is_announced(run, tmp_path):
+    write(tmp_path / "ref", *["a b c d e f g h"] * 9)
+    write(tmp_path / "short", *["a b c d e"] * 9)
+    write(tmp_path / "long", *["a b c d e f x x"] * 9)
+    options = "score --ref ref --hyp short long --baseline short --tokenize none --metrics bleu"
+    for more in ("", " --json"):
+        said = run(options + more).err
+        assert re.match(r"long: BLEU \+[\d.]+ \(p 0.001\) comes from length, not from precision, -", said)
+        assert "at equal length" not in said  # there is no sentence to compare
+    write(tmp_path / "long", *["a b c d e"] * 8, "a b c d e f g h")
+    printed = run(options)
+    assert printed.err == ""
+    assert re.search(r"BLEU at equal length.*\+0\.00.*p 1\.000.*8 sentences", printed.out, re.S)
 
 
 @pytest.mark.parametrize(("more", "warns"), [("", 1), ("--tokenize none", 0), ("--metrics ter", 0)])

@@ -2,15 +2,17 @@ import random
 
 import numpy as np
 import pytest
+from sacrebleu.metrics import BLEU
 
+from preorder.analysis.results import length_warnings
 from preorder.data import Permutation
 from preorder.metrics import METRICS
 from preorder.metrics.orders import Preordering
-from preorder.metrics.scoring import measure, measure_translations, score_systems
+from preorder.metrics.scoring import LENGTH_TOLERANCE, measure, measure_translations, score_systems
 from tests.support.texts import spoilt
 
 EDITS = [f"ter_{kind}" for kind in ("insertions", "deletions", "substitutions", "shifts")]
-SCORES = ["bleu", "chrf", "ter", *EDITS, "ribes"]
+SCORES = ["bleu", "bleu_precision", "bleu_brevity_penalty", "chrf", "ter", *EDITS, "ribes"]
 
 
 @pytest.fixture(scope="module")
@@ -33,7 +35,7 @@ def test_a_system_scores_the_mean_of_its_runs(scoring):
     for of_systems in (scoring.systems, scoring.runs, scoring.intervals):
         assert list(of_systems) == ["base", "twin", "ours", "bad"]
         for found in of_systems.values():
-            assert [name for name in found if not name.startswith("bleu_")] == SCORES
+            assert [name for name in found if name != "bleu_precisions"] == SCORES
     assert list(scoring.best) == SCORES
     assert list(scoring.signature) == list(METRICS)
     for name, found in scoring.systems.items():
@@ -103,7 +105,8 @@ def test_one_sentence_that_counts_tells_nothing():
     systems = {"base": [["a b c d e", "", ""]], "ours": [["a b c e d", "", ""]]}
     measured = measure_translations([["a b c d e", "", ""]], systems, ("bleu", "chrf", "ribes"))
     found = score_systems(measured, "base").significance["ours"]
-    assert {name: one.p_value for name, one in found.items()} == {"bleu": 1, "chrf": 1, "ribes": 1}
+    assert {"bleu", "chrf", "ribes"} < set(found)
+    assert {one.p_value for one in found.values()} == {1}
 
 
 def test_resamples_without_a_measured_sentence_do_not_count():
@@ -117,3 +120,98 @@ def test_of_several_runs_the_sign_test_takes_the_mean():
     measured = measure([Preordering([(1, 0)] * 8)], {"base": [bad], "ours": [bad, good]})
     found = score_systems(measured, "base").significance["ours"]["tau"]
     assert found.sign_test_p_value == pytest.approx(2 / 2**8)
+
+
+def of_other_length(lines, seed):
+    """Drop words of each line, or repeat some: from a third to twice as many."""
+    generator = random.Random(seed)
+    return [" ".join(generator.choices(line.split(), k=generator.randint(2, 18))) for line in lines]
+
+
+def parts(runs, reference):
+    """Return BLEU, precision and brevity penalty by sacrebleu, the means over runs."""
+    found = [BLEU(tokenize="13a", force=True).corpus_score(run, [reference]) for run in runs]
+    return np.mean([(one.score, np.exp(np.log(one.precisions).mean()), one.bp) for one in found], axis=0)
+
+
+def test_bleu_of_sentences_that_both_translate_equally_long(reference):
+    """The twin: each sentence's lengths counted by hand, and sacrebleu's scores of those that agree."""
+    systems = {"base": [spoilt(reference, 0.2, 1)], "same": [spoilt(reference, 0.1, 2)]}
+    systems["base"].append(of_other_length(systems["base"][0], 3))
+    systems["other"] = [
+        of_other_length(run, seed) for seed, run in enumerate((reference, reference, reference))
+    ]
+    found = score_systems(measure_translations([reference], systems), "base")
+    assert set(found.equal_length) == {"same", "other"}
+    for name, equal in found.equal_length.items():
+        chosen = []
+        for index in range(len(reference)):
+            one, base = (
+                sum(len(run[index].split()) for run in systems[system]) / len(systems[system])
+                for system in (name, "base")
+            )
+            if max(one, base) - min(one, base) <= LENGTH_TOLERANCE * max(one, base) + 1e-9:
+                chosen.append((index, one, base))
+        indices, *lengths = zip(*chosen, strict=True)
+        assert 0 < equal.sentences == len(indices) < len(reference)
+        assert equal.length_ratio == pytest.approx(sum(lengths[0]) / sum(lengths[1]))
+        few = [reference[index] for index in indices]
+        for system, scores in ((name, equal.scores), ("base", equal.baseline)):
+            twin = parts([[run[index] for index in indices] for run in systems[system]], few)
+            assert [*scores.values()] == pytest.approx(twin)
+        for score, compared in equal.comparisons.items():
+            assert compared.difference == pytest.approx(equal.scores[score] - equal.baseline[score])
+        pair = {one: [[run[index] for index in indices] for run in systems[one]] for one in (name, "base")}
+        alone = score_systems(measure_translations([few], pair, ["bleu"]), "base")
+        assert alone.significance[name] == equal.comparisons
+
+
+def test_no_translations_of_equal_length(reference):
+    systems = {"base": [reference], "longer": [[f"{line} {line}" for line in reference]]}
+    found = score_systems(measure_translations([reference], systems, ["bleu"]), "base")
+    assert found.equal_length == {}
+    assert score_systems(measure_translations([reference], systems, ["ter"]), "base").equal_length == {}
+
+
+def test_bleu_is_precision_times_brevity_penalty(scoring, reference):
+    short = [line.rpartition(" ")[0] for line in reference]
+    found = score_systems(measure_translations([reference], {"short": [short]}, ["bleu"])).systems["short"]
+    names = ("bleu", "bleu_precision", "bleu_brevity_penalty")
+    assert [found[name] for name in names] == pytest.approx(parts([short], reference))
+    assert found["bleu"] == pytest.approx(found["bleu_precision"] * found["bleu_brevity_penalty"])
+
+
+def cut(lines, share, seed):
+    """Drop a share of the words at the ends of lines, at random."""
+    generator = random.Random(seed)
+    kept = (sum(generator.random() >= share for _ in line.split()) for line in lines)
+    return [" ".join(line.split()[:count]) for line, count in zip(lines, kept, strict=True)]
+
+
+@pytest.mark.parametrize(
+    ("lost", "spoilt_words", "warns"),
+    [
+        (0.5, 0.2, True),  # as many words as the reference, a fifth of them wrong
+        (0.5, 0, False),  # longer, and nothing wrong
+        (0.5, 0.36, True),  # BLEU hardly rises, and precision falls
+        (0, 0.05, False),  # not longer than the baseline, and better
+        (0, 0.2, False),  # worse
+    ],
+)
+def test_a_gain_of_length_is_announced(reference, lost, spoilt_words, warns):
+    """The twin: the rule, by sacrebleu's figures."""
+    base = [spoilt(cut(reference, lost, 1), 0.1, 2)]
+    ours = [spoilt(reference, spoilt_words, 3)]
+    found = score_systems(measure_translations([reference], {"base": base, "ours": ours}), "base")
+    (bleu, precision, brevity), (before, precise, short) = parts(ours, reference), parts(base, reference)
+    p = {name: one.p_value for name, one in found.significance["ours"].items()}
+    no_gain = precision < precise or p["bleu_precision"] >= 0.05
+    loss = precision < precise and p["bleu_precision"] < 0.05
+    assert (bleu > before and (loss or (no_gain and p["bleu"] < 0.05))) == warns
+    lines = length_warnings(found)
+    assert len(lines) == warns
+    if warns:
+        assert lines[0].startswith(f"ours: BLEU {bleu - before:+.2f} (p ")
+        assert f"not from precision, {precision - precise:+.2f} (p 0.001)" in lines[0]
+        assert f"brevity penalty {short:.3f} → {brevity:.3f}; at equal length BLEU " in lines[0]
+    assert length_warnings(score_systems(measure_translations([reference], {"a": ours}, ["ter"]), "a")) == []
