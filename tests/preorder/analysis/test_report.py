@@ -230,7 +230,7 @@ def test_several_runs(page, tmp_path):
     assert headings(text).count("Scores") == 2
     table = text[text.index("Scores of all runs") : text.index("</table>")]
     assert table.count("<tr>") == 1 + 2 * len(SYSTEMS)
-    assert table.count('<th scope="col">') == 1 + 6
+    assert table.count('<th scope="col">') == 1 + 8
     names = re.findall(r'\sid="([^"]*)"', text)
     assert len(names) == len(set(names))
 
