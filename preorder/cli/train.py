@@ -66,8 +66,8 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     text = "number of word classes to learn from the source, 0 for none, or a file of word<TAB>class lines; "
     text += f"without effect if --annot has classes (default: {DEFAULT_CLASSES}; with --init the model's)"
     options.add_files(parser, "N|F", classes=text)
-    text = "begin from this model of the same --method (btg or neural-btg), with its vocabulary, word "
-    text += "classes, layers and network: to go on with hand-made links after automatic ones, say"
+    text = "begin from this model of the same --method, with its vocabulary, word classes, layers and "
+    text += "network: to go on with hand-made links after automatic ones, or with the text of another pair"
     options.add_files(parser, "DIR", init=text)
     add_number = partial(options.add_number, parser)
     add_number("--limit", options.positive, DEFAULT_LIMIT, "use at most N sentences, chosen at random")
@@ -117,7 +117,8 @@ def _train(arguments: argparse.Namespace, checkpoints: Checkpoints) -> None:
     initial = None if arguments.init is None else load_model(arguments.init)
     given, stanza = source.for_model(options.taken(Source, arguments), initial)
     method = arguments.method or (initial and initial.preorderer.method)
-    plan = method and _plan(arguments, method, initial)
+    has_trees = arguments.trees is not None or (stanza is not None and stanza.trees is not None)
+    plan = method and _plan(arguments, method, initial, has_trees)
     trees = source.tree_file(given)
     spelled, others = source.read_pairs(arguments, given, trees)
     lowercases = initial.lowercased if initial else arguments.lowercase
@@ -125,11 +126,11 @@ def _train(arguments: argparse.Namespace, checkpoints: Checkpoints) -> None:
         raise UsageError("--lowercase: the model of --init reads capitals")
     sentences = [one.lowercased().interned() for one in spelled] if lowercases else spelled
     if plan is None:
-        method, why = choose_method(sentences, arguments.trees is not None)
+        method, why = choose_method(sentences, has_trees)
         more = "" if stanza or sentences[0].tags else "tags (--pos) and "
         more += "hand-aligned sentences (preorder align --hand-align) would bring more"
         LOGGER.info(f"--method {method}: {why}; {more}")
-        plan = _plan(arguments, method, None)
+        plan = _plan(arguments, method, None, has_trees)
     lines = plan.lines(sentences)
     if arguments.cross_fit:
         check_folds(lines, arguments.cross_fit, arguments.held_out)
@@ -177,11 +178,11 @@ def _fit(plan: TrainingPlan, checkpoints: Checkpoints, part: Bitext, name: str, 
     return plan.fit(part, checkpoints.part(name))[0]
 
 
-def _plan(arguments: argparse.Namespace, method: str, initial: Model | None) -> TrainingPlan:
+def _plan(arguments: argparse.Namespace, method: str, initial: Model | None, has_trees: bool) -> TrainingPlan:
     method_class(method)  # are its packages installed?
-    check_trees(method, arguments.trees is not None)
+    check_trees(method, has_trees)
     if arguments.keep_folds:
-        check_members("--keep-folds", method, "neural-btg")
+        check_members("--keep-folds", method, "keeps_folds")
     if initial is not None and arguments.classes is not None:
         raise UsageError("--classes: with --init the model's word classes are used")
     given = method_options.given_options(method, all_options(), vars(arguments))

@@ -15,7 +15,7 @@ import numpy as np
 
 from preorder.compiled import entry_point, inner
 from preorder.data import Sentence
-from preorder.errors import DataError
+from preorder.errors import DataError, UsageError
 
 LAYERS = ("words", "tags", "classes")
 """Layers of a :class:`Sentence` that give each token a string, by attribute, in the order of all arrays."""
@@ -25,6 +25,7 @@ UNKNOWN = 0  # row of every table that stands for all strings without a row of t
 MIN_COUNT = 2  # a string that the training text has less often has no row of its own
 
 BORDER = ("\n",)  # no token holds a line break
+DROPPED = np.uint64(0x9FB21C651E98DF25)  # in place of a word's hash in training: no feature has it
 MOST_CACHED = 1_000_000  # hashes remembered a layer, so that a stream's memory stays bounded
 
 
@@ -109,10 +110,13 @@ def lengths_of(sentences: Sequence[Sentence]) -> np.ndarray:
     return np.fromiter(map(len, sentences), np.int64, len(sentences))
 
 
-def common_layers(sentences: Iterable[Sentence]) -> list[str]:
-    """Return the ``LAYERS`` that every sentence has, in their order."""
+def common_layers(sentences: Iterable[Sentence], word_dropout: float = 0.0) -> list[str]:
+    """Return the ``LAYERS`` that every sentence has, in their order; no words if all of them are dropped."""
     sentences = tuple(sentences)
-    return [name for name in LAYERS if all(getattr(sentence, name) is not None for sentence in sentences)]
+    layers = [name for name in LAYERS if all(getattr(sentence, name) is not None for sentence in sentences)]
+    if word_dropout == 1 and layers == ["words"]:
+        raise UsageError("word dropout of 1 needs tags (--pos) or word classes to learn from")
+    return [name for name in layers if name != "words" or word_dropout < 1]
 
 
 def frequent(strings: Iterable[str], max_strings: int | None = None) -> tuple[str, ...]:
@@ -133,8 +137,9 @@ class Vocabulary:
     def of(
         cls, sentences: Sequence[Sentence], layers: Sequence[str], max_strings: int | None = None
     ) -> Vocabulary:
-        """Collect the :func:`frequent` strings of a training text."""
-        return cls({layer: frequent(_flat(sentences, layer), max_strings) for layer in layers})
+        """Collect the :func:`frequent` strings of a training text; without ``words``, all are unknown."""
+        known = {layer: frequent(_flat(sentences, layer), max_strings) for layer in layers}
+        return cls({"words": (), **known})
 
     @classmethod
     def from_state(cls, known: Any) -> Vocabulary:

@@ -111,7 +111,8 @@ class NetworkLearner(ABC, Generic[Network, Result]):
     """A network that learns, minibatch by minibatch, and ``average``, an exponential average of its weights.
 
     The same data and seed give the same weights on the same machine: each operation uses one thread. Rare
-    words are read as unknown now and then (Kiperwasser and Goldberg 2016), so that these are learned, too.
+    words are read as unknown now and then (Kiperwasser and Goldberg 2016), so that these are learned, too;
+    with word dropout all words are.
     With ``__len__``, ``key`` and ``order`` a subclass is a :class:`.loop.Trainable`.
     """
 
@@ -137,7 +138,8 @@ class NetworkLearner(ABC, Generic[Network, Result]):
         self._network = network.to(device()).train()
         self._lengths, self._options = lengths, options
         rarity = RARITY / (RARITY + np.bincount(words))
-        self._rarity = torch.from_numpy(rarity.astype(np.float32)).to(device())
+        hidden = rarity + options.word_dropout * (1 - rarity)
+        self._hidden = torch.from_numpy(hidden.astype(np.float32)).to(device())
         self._optimizer = torch.optim.AdamW(
             network.parameters(), betas=BETAS, weight_decay=WEIGHT_DECAY, fused=True
         )
@@ -176,8 +178,8 @@ class NetworkLearner(ABC, Generic[Network, Result]):
         set_weights(self.average, weights)  # a training that had ended before has learned nothing here
         return {"weights": sum(array.size for array in weights.values()), **progress}
 
-    def _hide_rare(self, words: torch.Tensor) -> None:
-        words.masked_fill_(torch.rand(words.shape, device=words.device) < self._rarity[words], UNKNOWN)
+    def _hide(self, words: torch.Tensor) -> None:
+        words.masked_fill_(torch.rand(words.shape, device=words.device) < self._hidden[words], UNKNOWN)
 
     def _step(self, loss: torch.Tensor, done: int, total: int) -> None:
         for group in self._optimizer.param_groups:

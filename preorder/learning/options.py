@@ -31,6 +31,13 @@ IterationsOption = Annotated[
 ]
 MinibatchOption = Annotated[int, "number of sentences between two updates of the weights"]
 DropoutOption = Annotated[float, "share of the network's units that is dropped in training", 0.99, 0]
+WordDropoutOption = Annotated[
+    float,
+    "probability that a word is unknown to the model, drawn for each token and iteration: tags and word "
+    "classes then carry more of what is learned; 1: the model reads no words",
+    1.0,
+    0,
+]
 LearningRateOption = Annotated[
     float, "greatest learning rate of Adam; the rate rises to it at first, then falls to zero"
 ]

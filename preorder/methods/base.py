@@ -11,7 +11,6 @@ import numpy as np
 
 from preorder.btg.grammar import INVERTED
 from preorder.data import NO_LINES, BinaryTree, Bitext, Node, Permutation, Sentence
-from preorder.errors import UsageError
 from preorder.learning.checkpoint import NO_CHECKPOINT, Arrays, Checkpoint
 
 if TYPE_CHECKING:
@@ -34,9 +33,16 @@ class Preorderer(ABC):
     @classmethod
     @abstractmethod
     def fit(
-        cls, bitext: Bitext, options: Any, held_out: Bitext = NO_LINES, checkpoint: Checkpoint = NO_CHECKPOINT
+        cls,
+        bitext: Bitext,
+        options: Any,
+        held_out: Bitext = NO_LINES,
+        checkpoint: Checkpoint = NO_CHECKPOINT,
+        initial: Preorderer | None = None,
     ) -> tuple[Preorderer, dict[str, Any]]:
         """Learn from annotated sentences and their alignments; return statistics for ``model.json``, too.
+
+        Training begins from the ``initial`` model of the same method, if there is one.
 
         They have ``options``, the number of ``weights``, and those of :func:`preorder.learning.loop.train`.
         """
@@ -53,9 +59,9 @@ class Preorderer(ABC):
     def state(self) -> tuple[dict[str, Any], Arrays]:
         """Return what :meth:`from_state` needs: values for JSON, and arrays."""
 
+    @abstractmethod
     def fixed_options(self) -> dict[str, Any]:
-        """Return the options, by name, that more training must have, for which ``fit`` takes ``initial``."""
-        raise UsageError(f"--init: training of method {self.method} cannot begin from a model")
+        """Return the options, by name, that training from this model (``initial`` of ``fit``) must have."""
 
     @classmethod
     @abstractmethod

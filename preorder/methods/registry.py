@@ -4,11 +4,17 @@ from __future__ import annotations
 
 import pkgutil
 from dataclasses import dataclass
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, NamedTuple
 
 from preorder.data.trees import BinarisationOption
 from preorder.errors import UsageError
-from preorder.learning.options import DropoutOption, IterationsOption, LearningRateOption, MinibatchOption
+from preorder.learning.options import (
+    DropoutOption,
+    IterationsOption,
+    LearningRateOption,
+    MinibatchOption,
+    WordDropoutOption,
+)
 
 
 @dataclass(frozen=True)
@@ -19,6 +25,7 @@ class PerceptronOptions:
     cost: Annotated[float, "what a node that violates the alignment costs in training"] = 1.0
     aggressiveness: Annotated[float, "greatest size of an update's step"] = 0.0035
     minibatch: MinibatchOption = 32
+    word_dropout: WordDropoutOption = 0.0
     weights: Annotated[int, "most weights that the model keeps, the largest ones", 10**9] = 3_000_000
     seed: int = 1
     threads: int = 1
@@ -32,6 +39,7 @@ class NeuralBTGOptions:
     minibatch: MinibatchOption = 64
     learning_rate: LearningRateOption = 0.004
     dropout: DropoutOption = 0.5
+    word_dropout: WordDropoutOption = 0.0
     hidden: Annotated[int, "number of units of each LSTM", 1 << 14] = 128
     depth: Annotated[int, "number of layers of LSTMs", 100] = 2
     bfloat16: Annotated[
@@ -70,6 +78,7 @@ class RecursiveOptions:
     minibatch: MinibatchOption = 500
     learning_rate: LearningRateOption = 0.002
     dropout: DropoutOption = 0.2
+    word_dropout: WordDropoutOption = 0.0
     vocabulary: Annotated[
         int, "maximum number of words with an embedding of their own, the most frequent ones", 10**8
     ] = 50_000
@@ -88,29 +97,40 @@ class ContextualOptions(RecursiveOptions):
     size: SizeOption = 128
 
 
-METHODS: dict[str, tuple[type[Any], str]] = {
-    "btg": (PerceptronOptions, "perceptron.model:BTGPreorderer"),
-    "neural-btg": (NeuralBTGOptions, "neural_btg.model:NeuralBTGPreorderer"),
-    "rvnn": (RecursiveOptions, "tree_swap.model:RvNNPreorderer"),
-    "swap-lstm": (ContextualOptions, "tree_swap.model:ContextualPreorderer"),
-}
-"""Name of a method → its options, and where in this package its preorderer is."""
+class Method(NamedTuple):
+    """A way to preorder."""
 
-NEED_TREES = ("rvnn", "swap-lstm")  # a syntax tree of each sentence
+    options: type[Any]
+    preorderer: str  # where in this package it is
+    needs_trees: bool = False  # a syntax tree of each sentence
+    averages: bool = False  # one model can be the mean of several (--members)
+    keeps_folds: bool = False  # also of models that have learned from different lines (--keep-folds)
+
+
+METHODS: dict[str, Method] = {
+    "btg": Method(PerceptronOptions, "perceptron.model:BTGPreorderer", averages=True),
+    "neural-btg": Method(
+        NeuralBTGOptions, "neural_btg.model:NeuralBTGPreorderer", averages=True, keeps_folds=True
+    ),
+    "rvnn": Method(RecursiveOptions, "tree_swap.model:RvNNPreorderer", needs_trees=True),
+    "swap-lstm": Method(ContextualOptions, "tree_swap.model:ContextualPreorderer", needs_trees=True),
+}
+
+NEED_TREES = tuple(name for name, method in METHODS.items() if method.needs_trees)
 
 
 def check_trees(method: str, given: bool) -> None:
     """Check that syntax trees are given to a method that needs them."""
-    if method in NEED_TREES and not given:
+    if METHODS[method].needs_trees and not given:
         kinds = "constituency or dependency, with --lang"
         raise UsageError(f"--method {method} needs syntax trees: --trees F, or --trees {kinds}")
 
 
 def method_class(method: str) -> type[Any]:
     """Import the :class:`preorder.methods.base.Preorderer` of a method."""
-    return pkgutil.resolve_name(f"preorder.methods.{METHODS[method][1]}")
+    return pkgutil.resolve_name(f"preorder.methods.{METHODS[method].preorderer}")
 
 
 def all_options() -> dict[str, type[Any]]:
     """Return the class of each method's options, as :mod:`preorder.learning.options` takes them."""
-    return {method: options for method, (options, _) in METHODS.items()}
+    return {name: method.options for name, method in METHODS.items()}

@@ -58,7 +58,7 @@ class TrainingPlan:
 
     def __post_init__(self) -> None:
         if self.members > 1:
-            check_members("--members", self.method, "btg", "neural-btg")
+            check_members("--members", self.method, "averages")
 
     @classmethod
     def of(cls, method: str, **given: Any) -> TrainingPlan:
@@ -138,10 +138,11 @@ def choose_method(sentences: Sequence[Sized], has_trees: bool) -> tuple[str, str
     return "neural-btg", f"{lengths}; it orders long ones better than btg, and trains 2 to 8 times as long"
 
 
-def check_members(option: str, method: str, *methods: str) -> None:
-    """Refuse an option that asks for the mean of several models, where a method has none."""
-    if method not in methods:
-        raise UsageError(f"{option}: of --method {' and '.join(methods)} alone, not {method}")
+def check_members(option: str, method: str, ability: str) -> None:
+    """Refuse an option for the mean of several models, where a method lacks this field of :class:`Method`."""
+    if not getattr(METHODS[method], ability):
+        able = (name for name, one in METHODS.items() if getattr(one, ability))
+        raise UsageError(f"{option}: of --method {' and '.join(able)} alone, not {method}")
 
 
 def together(plan: TrainingPlan, models: Sequence[Preorderer], bitext: Bitext) -> Trained:

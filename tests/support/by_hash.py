@@ -9,7 +9,7 @@ from preorder.data.trees import DependencyTree, Permutation
 from preorder.learning.encode import Encoder
 from preorder.methods.base import permutations
 from preorder.methods.model_directory import Model, save_model
-from preorder.methods.registry import METHODS
+from preorder.methods.registry import METHODS, Method
 
 
 class ByHash:
@@ -89,7 +89,7 @@ def _mixed(text, value):
 def save_by_hash(monkeypatch, folder, *layers, **parts):
     """Save a model that reads such layers, with further parts of a :class:`Model`; return its folder."""
     for kind in (ByHash, ByTree):
-        monkeypatch.setitem(METHODS, kind.method, (type(None), f"by_hash:{kind.__name__}"))
+        monkeypatch.setitem(METHODS, kind.method, Method(type(None), f"by_hash:{kind.__name__}"))
     monkeypatch.setitem(sys.modules, "preorder.methods.by_hash", sys.modules[__name__])
     trees = {"constituency", "dependency"} & set(layers)
     save_model(Model(ByTree(*trees) if trees else ByHash(layers), **parts), str(folder))

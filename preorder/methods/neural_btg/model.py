@@ -91,7 +91,7 @@ class Learner(NetworkLearner[Scorer, torch.Tensor]):
         indices = self._starts[minibatch, None] + np.arange(self._lengths[minibatch[0]])
         indices = torch.from_numpy(indices).to(self._tokens.device)
         tokens, groups = self._tokens[:, indices], self._groups[indices]
-        self._hide_rare(tokens[0])
+        self._hide(tokens[0])
         with torch.autocast(tokens.device.type, torch.bfloat16, enabled=self._in_bfloat16):
             parts = self._network(tokens)
         parts = parts.float()
@@ -208,7 +208,7 @@ class NeuralBTGPreorderer(Preorderer):
         initial: NeuralBTGPreorderer | None = None,
     ) -> tuple[NeuralBTGPreorderer, dict[str, Any]]:
         """Learn by the layers that all sentences have; the same model on the same machine."""
-        layers = common_layers((*bitext.sentences, *held_out.sentences))
+        layers = common_layers((*bitext.sentences, *held_out.sentences), options.word_dropout)
         sentences, constraint, counts = learnable(bitext)
         begun = initial and initial.members[0]
         given = begun and (begun.vocabulary, weights_of(begun.scorer))
@@ -217,6 +217,7 @@ class NeuralBTGPreorderer(Preorderer):
         partner = None
         if options.ensemble == "perceptron":
             LOGGER.info("training the ensemble partner")
-            chosen = PerceptronOptions(seed=options.seed, threads=options.threads)
+            same = {name: getattr(options, name) for name in ("word_dropout", "seed", "threads")}
+            chosen = PerceptronOptions(**same)
             partner, _ = BTGPreorderer.fit(bitext, chosen, initial=begun and begun.partner)
         return cls(Member(learner.vocabulary, learner.average, partner)), statistics

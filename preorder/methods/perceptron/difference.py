@@ -1,6 +1,7 @@
 """The features in which two trees differ, compiled.
 
-A feature that both trees have equally often does not count, and gets no row in a table.
+A feature that both trees have equally often does not count, and gets no row in a table. Nor does one of a
+token that word dropout has dropped.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ import numpy as np
 
 from preorder.btg.grammar import LABELS, NODE_FIELDS
 from preorder.compiled import inner
+from preorder.learning.encode import DROPPED
 from preorder.methods.perceptron import features
 from preorder.methods.perceptron.features import MULTIPLIERS, PAIR, QUAD, TRIPLE
 from preorder.methods.perceptron.scorer import size_rows
@@ -142,10 +144,14 @@ def _list_features(table, nodes, tokens, spread, key, column, change, first):
             for i in range(nodes.shape[0]):
                 m = nodes[i, 1]
                 joined = np.uint64(0)
+                is_known = True
                 for k in range(size):
                     corner = features.TEMPLATE_CORNERS[t, k]
                     token = tokens[layer, nodes[i, CORNER_FIELD[corner]] + CORNER_OFFSET[corner]]
                     joined += MULTIPLIERS[features.TEMPLATE_MULTIPLIERS[t, k]] * token
+                    is_known = is_known and token != DROPPED
+                if not is_known:
+                    continue
                 if table == PAIR:
                     corner = features.TEMPLATE_CORNERS[t, 0]
                     at = nodes[i, CORNER_FIELD[corner]] + CORNER_OFFSET[corner]

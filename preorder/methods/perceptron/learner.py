@@ -27,7 +27,7 @@ from preorder.btg.nbest import EXACT
 from preorder.data import Permutation, Sentence
 from preorder.errors import NotFiniteError
 from preorder.learning.checkpoint import Arrays, add_prefix, digest, part_with
-from preorder.learning.encode import Batch, Encoder
+from preorder.learning.encode import DROPPED, Batch, Encoder
 from preorder.learning.loop import TrainingStatistics
 from preorder.learning.options import without_threads
 from preorder.methods.base import permutations
@@ -50,6 +50,7 @@ from preorder.methods.perceptron.weights import Weights
 from preorder.methods.registry import PerceptronOptions
 
 FIRST_ROWS = 1 << 14  # least number of rows that a table has room for at first
+DROP = DRAW + 1  # added to an iteration's seed: words are dropped by other numbers
 MINIBATCHES = 32  # between two updates of the progress bar
 
 
@@ -66,7 +67,8 @@ class Learner:
     ) -> None:
         """Start with what :func:`.learnable` gives, from zero or the initial weights."""
         self._encoder = Encoder(layers)
-        self._text = self._encoder(sentences)
+        self._text = self._read = self._encoder(sentences)  # as it is; as this iteration reads it
+        self._word_layer = list(layers).index("words") if "words" in layers else None
         self._constraint = constraint
         self._groups = constraint.groups  # of this iteration
         self._options = options
@@ -90,6 +92,7 @@ class Learner:
         shuffled = np.random.default_rng((self._options.seed, iteration)).permutation(len(self))
         draw = np.random.default_rng((self._options.seed, iteration, DRAW))
         self._groups = self._constraint.drawn(self._text.lengths, draw)
+        self._read = self._without_words(iteration)
         errors = updates = 0
         with ThreadPoolExecutor(self._options.threads) as pool:
             for begin in range(0, shuffled.size, size):
@@ -102,13 +105,25 @@ class Learner:
             raise NotFiniteError("the weights")
         return {"errors": errors, "updates": updates}
 
+    def _without_words(self, iteration: int) -> Batch:
+        """Return the text without the words that this iteration drops: no feature of them is looked up."""
+        share = self._options.word_dropout
+        if not share or self._word_layer is None:
+            return self._text
+        tokens = self._text.tokens.copy()
+        draw = np.random.default_rng((self._options.seed, iteration, DROP))
+        is_dropped = draw.random(tokens.shape[1]) < share
+        is_dropped[self._text.starts - 1] = is_dropped[-1] = False  # the borders
+        tokens[self._word_layer, is_dropped] = DROPPED
+        return self._text._replace(tokens=tokens)
+
     def learn_from(self, chosen: np.ndarray, pool: ThreadPoolExecutor) -> tuple[int, int]:
         """Learn from some sentences in a pool's threads; return how many had a loss, and how many changes."""
         if self._is_averaged:
             for table in self._tables:
                 table.set_changes(self._time())
         self._is_averaged = False
-        batch = training_batch(chosen, self._text, self._groups, self._seen, self._options)
+        batch = training_batch(chosen, self._read, self._groups, self._seen, self._options)
         done = 0
         while done < chosen.size:
             self._make_room(max_new_rows(batch, done))

@@ -76,7 +76,8 @@ class BTGPreorderer(Preorderer):
         from preorder.learning.options import without_threads
         from preorder.methods.perceptron.learner import Learner, weights_of
 
-        layers = initial.token_layers if initial else common_layers((*bitext.sentences, *held_out.sentences))
+        lines = (*bitext.sentences, *held_out.sentences)
+        layers = initial.token_layers if initial else common_layers(lines, options.word_dropout)
         sentences, constraint, counts = learnable(bitext)
         learner = Learner(layers, sentences, constraint, options, initial and initial._weights)
         average, progress = train(learner, options.iterations, HeldOutLines(held_out), checkpoint)

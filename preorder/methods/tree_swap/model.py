@@ -54,15 +54,22 @@ class Learner(NetworkLearner[torch.nn.Module, np.ndarray]):
         layers: Sequence[str],
         counts: np.ndarray,
         options: RecursiveOptions,
+        initial: tuple[Numbering, Arrays] | None = None,
     ) -> None:
-        """Take sentences and their trees, the layers to read, and the counts of :func:`count_pairs`."""
-        vocabulary = Vocabulary.of(sentences, layers, options.vocabulary)
-        self.numbering = Numbering(vocabulary, frequent(filter(None, trees.categories)))
+        """Take sentences and their trees, the layers to read, and the counts of :func:`count_pairs`.
+
+        Start from the seed's weights, or those of a trained network.
+        """
+        if initial is None:
+            vocabulary = Vocabulary.of(sentences, layers, options.vocabulary)
+            initial = Numbering(vocabulary, frequent(filter(None, trees.categories))), None
+        self.numbering, weights = initial
+        self._initial = () if weights is None else tuple(weights.values())
         self._batch = self.numbering(sentences, trees)
         sizes = self.numbering.vocabulary.rows, self.numbering.rows, options.size
         how = options.dropout, options.category == "on"
         make = partial(method.network, *sizes, *how)
-        super().__init__(make, self._batch.tokens[0], trees.lengths, options)
+        super().__init__(make, self._batch.tokens[0], trees.lengths, options, weights)
         self._method, self._counts = method.method, counts
         self._labels, self._weights = np.zeros((2, len(trees.nodes)), np.float32)
         self._labels[trees.rows] = best_labels(counts)
@@ -75,7 +82,8 @@ class Learner(NetworkLearner[torch.nn.Module, np.ndarray]):
         """See :meth:`.loop.Trainable.key`."""
         batch, numbering = self._batch, self.numbering
         known = (numbering.vocabulary.known, numbering.categories)
-        arrays = (batch.tokens, batch.trees.nodes, batch.trees.lengths, batch.categories, self._counts)
+        trees = (batch.trees.nodes, batch.trees.lengths, batch.categories)
+        arrays = (batch.tokens, *trees, self._counts, *self._initial)
         return digest([self._method, without_threads(self._options), *known], *arrays)
 
     def order(self, sentences: Sequence[Sentence]) -> list[Permutation]:
@@ -86,7 +94,7 @@ class Learner(NetworkLearner[torch.nn.Module, np.ndarray]):
 
     def _loss(self, sentences: np.ndarray) -> tuple[torch.Tensor, np.ndarray]:
         nodes, rows = minibatch(self._batch, sentences, device())
-        self._hide_rare(nodes.tokens[0])
+        self._hide(nodes.tokens[0])
         labels, weights = (
             torch.from_numpy(array[rows]).to(device()) for array in (self._labels, self._weights)
         )
@@ -143,6 +151,15 @@ class TreeSwapPreorderer(Preorderer):
         parts = zip(trees.starts, ends, np.where(trees.flat, 1, k), strict=True)
         return [list(_likeliest(trees.nodes[a:b], odds[a:b], number)) for a, b, number in parts]
 
+    def fixed_options(self) -> dict[str, Any]:
+        """See :meth:`.base.Preorderer.fixed_options`."""
+        return {
+            "binarisation": self._binarisation,
+            "category": "off" if self._network.category is None else "on",
+            "size": self._network.output.in_features,
+            "vocabulary": max(1, len(self._numbering.vocabulary.known["words"])),
+        }
+
     def state(self) -> tuple[dict[str, Any], Arrays]:
         """See :meth:`.base.Preorderer.state`."""
         values = {
@@ -177,6 +194,7 @@ class TreeSwapPreorderer(Preorderer):
         options: RecursiveOptions,
         held_out: Bitext = NO_LINES,
         checkpoint: Checkpoint = NO_CHECKPOINT,
+        initial: TreeSwapPreorderer | None = None,
     ) -> tuple[TreeSwapPreorderer, dict[str, Any]]:
         """Learn by tags, trees, and classes if all sentences have them; the same model on one machine."""
         lines = (*bitext.sentences, *held_out.sentences)
@@ -190,7 +208,9 @@ class TreeSwapPreorderer(Preorderer):
             f"the best order that the trees allow has a tau_nakagawa of {aligned:.4f} over aligned tokens, "
             f"{everything:.4f} over all"
         )
-        learner = Learner(cls, bitext.sentences, trees, common_layers(lines), counts, options)
+        layers = common_layers(lines, options.word_dropout)
+        given = initial and (initial._numbering, weights_of(initial._network))
+        learner = Learner(cls, bitext.sentences, trees, layers, counts, options, given)
         statistics = {
             "options": without_threads(options),
             "nodes": int(counts.any(axis=1).sum()),

@@ -118,24 +118,22 @@ class Interrupting(Checkpoint):
             raise KeyboardInterrupt
 
 
-CONTINUED = ("btg", "neural-btg")
-
-
 def monotone():
     """Return the sentences with alignments that ask for the order that they have."""
     return Bitext(SENTENCES, [links(*range(len(s))) for s in SENTENCES])
 
 
-@pytest.mark.parametrize("method", CONTINUED)
+@pytest.mark.parametrize("method", METHODS)
 def test_training_begins_from_a_model(method, tmp_path):
     """The first iteration begins where the other training ended, interrupted or not, and learns the new."""
-    before, _ = method_class(method).fit(monotone(), options_of(method, iterations=6))
+    begun = {"iterations": 6, "learning_rate": 0.02} if METHODS[method].needs_trees else {"iterations": 6}
+    before, _ = method_class(method).fit(monotone(), options_of(method, **begun))
     save_model(Model(before), str(tmp_path / "before"))
     before = load_model(str(tmp_path / "before")).preorderer
     assert all(order == order.identity(len(order)) for order in before.order(SENTENCES))
 
     def tuned(checkpoint=None, **changes):
-        options = options_of(method, **({"iterations": 6} | changes))
+        options = options_of(method, **(begun | changes))
         return method_class(method).fit(
             bitext(), options, NO_LINES, checkpoint or Checkpoint(), initial=before
         )
@@ -148,14 +146,59 @@ def test_training_begins_from_a_model(method, tmp_path):
         tuned(Interrupting(tmp_path / "checkpoint", after=1))
     with pytest.raises(UsageError, match="an interrupted training with other data or options"):
         method_class(method).fit(
-            bitext(), options_of(method, iterations=6), NO_LINES, Checkpoint(tmp_path / "checkpoint")
+            bitext(), options_of(method, **begun), NO_LINES, Checkpoint(tmp_path / "checkpoint")
         )
     resumed, again = tuned(Checkpoint(tmp_path / "checkpoint"))
     assert again == statistics
     assert saved(resumed, tmp_path / "resumed") == saved(after, tmp_path / "after")
 
 
-@pytest.mark.parametrize("method", CONTINUED)
+def renamed(lines, prefix="other-"):
+    """Return the lines with other words: the tags and trees stay."""
+    return [replace(line, words=tuple(prefix + word for word in line.words)) for line in lines]
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_without_words_a_model_learns_from_the_other_layers_alone(method, tmp_path):
+    models = []
+    for number, sentences in enumerate((SENTENCES, renamed(SENTENCES))):
+        lines = Bitext(sentences, bitext().alignments)
+        model, _ = method_class(method).fit(lines, options_of(method, **LEARNING, word_dropout=1.0))
+        models.append(saved(model, tmp_path / str(number)))
+        assert [order.positions for order in model.order(SENTENCES)] == POSITIONS
+        assert model.order(renamed(LINES, "new-")) == model.order(LINES)
+        loaded = load_model(str(tmp_path / str(number))).preorderer
+        assert loaded.order(LINES) == model.order(LINES)
+    assert models[0] == models[1]
+
+
+@pytest.mark.parametrize("method", ["btg", "neural-btg"])
+def test_without_words_there_must_be_another_layer(method):
+    lines = Bitext([Sentence(s.words) for s in SENTENCES], bitext().alignments)
+    with pytest.raises(UsageError, match="word dropout of 1 needs tags"):
+        method_class(method).fit(lines, options_of(method, word_dropout=1.0))
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_dropped_words_follow_from_the_seed(method, tmp_path):
+    """And not from threads or an interruption."""
+
+    def trained(name, checkpoint=None, **changes):
+        options = options_of(method, word_dropout=0.5, **changes)
+        model, _ = method_class(method).fit(puzzling(), options, NO_LINES, checkpoint or Checkpoint())
+        return saved(model, tmp_path / name)
+
+    expected = trained("expected")
+    assert trained("threads", threads=2) == expected
+    with pytest.raises(KeyboardInterrupt):
+        trained("stopped", Interrupting(tmp_path / "checkpoint", after=1))
+    assert trained("resumed", Checkpoint(tmp_path / "checkpoint")) == expected
+    assert trained("seed", seed=2) != expected
+    other, _ = method_class(method).fit(puzzling(), options_of(method))
+    assert saved(other, tmp_path / "other") != expected
+
+
+@pytest.mark.parametrize("method", ["btg", "neural-btg"])
 def test_few_sure_links_count_more_than_many_doubtful_ones(method):
     """Three times as many lines ask for another order: sure ones win, doubtful ones do not."""
     sure = bitext()

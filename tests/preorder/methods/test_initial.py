@@ -13,17 +13,25 @@ from preorder.cli import main
 from preorder.errors import UsageError
 from preorder.methods.model_directory import load_model, save_model
 from preorder.methods.perceptron.model import BTGPreorderer
+from preorder.methods.registry import NEED_TREES
 from tests.support.texts import links, rows, write
 from tests.support.verb_last import POSITIONS, SENTENCES
 
 SOURCES = [" ".join(sentence.words) for sentence in SENTENCES]
 ASKED = list(map(links, POSITIONS))
 STRAIGHT = [links(range(len(sentence))) for sentence in SENTENCES]
-TREES = [f"(X {' '.join(f'(Y {word})' for word in source.split())})" for source in SOURCES]
+PARTS = [source.split(maxsplit=2) for source in SOURCES]
+TREES = [f"(S (P {s}) (VP (V {v}) (NP {' '.join(f'(N {w})' for w in o.split())})))" for s, v, o in PARTS]
 SMALL = {
     "btg": {},
     "neural-btg": {"hidden": 8, "depth": 1, "minibatch": 6, "iterations": 6, "ensemble": "none"},
+    "rvnn": {"size": 8, "minibatch": 6, "learning_rate": 0.02, "iterations": 6},
+    "swap-lstm": {"size": 8, "minibatch": 6, "learning_rate": 0.02, "iterations": 6},
 }
+
+
+def layers_of(method):
+    return {"trees": TREES} if method in NEED_TREES else {}
 
 
 @pytest.fixture(scope="module")
@@ -33,11 +41,11 @@ def folder(tmp_path_factory):
     for name, lines in (("src", SOURCES), ("align", ASKED), ("straight", STRAIGHT), ("trees", TREES)):
         write(folder / name, *lines)
     for method, options in SMALL.items():
-        model = preorder.train(SOURCES, STRAIGHT, method, classes=3, held_out=0, **options)
-        assert preorder.evaluate(model.positions(SOURCES), STRAIGHT).complete_match == 1
+        layers = layers_of(method)
+        model = preorder.train(SOURCES, STRAIGHT, method, classes=3, held_out=0, **layers, **options)
+        assert preorder.evaluate(model.positions(SOURCES, **layers), STRAIGHT).complete_match == 1
         model.save(str(folder / method))
     options = {"classes": 0, "held_out": 0, "iterations": 1}
-    preorder.train(SOURCES, STRAIGHT, "rvnn", trees=TREES, classes=0, iterations=1).save(str(folder / "swap"))
     tags = [" ".join("X" for _ in source.split()) for source in SOURCES]
     preorder.train(SOURCES, STRAIGHT, tags=tags, **options).save(str(folder / "tagged"))
     return folder
@@ -51,23 +59,27 @@ def command(folder, method, initial, out, *more):
 
 @pytest.mark.parametrize("method", SMALL)
 def test_the_command_and_python_begin_from_a_model(method, folder, tmp_path):
-    before = preorder.load(str(folder / method))
+    before, layers = preorder.load(str(folder / method)), layers_of(method)
     again = [] if method == "btg" else ["--minibatch", "6", "--iterations", "20"]
+    again += ["--trees", str(folder / "trees"), "--learning-rate", "0.02"] if layers else []
     assert main(command(folder, method, method, tmp_path / "a", *again)) == 0
     options = {"minibatch": 6, "iterations": 20} if again else {}
-    after = preorder.train(SOURCES, ASKED, method, init=before, held_out=0, **options)
+    options |= {"learning_rate": 0.02} if layers else {}
+    after = preorder.train(SOURCES, ASKED, method, init=before, held_out=0, **layers, **options)
     after.save(str(tmp_path / "b"))
     for name in ("weights.safetensors", "classes.txt", "model.json"):
         assert (tmp_path / "a" / name).read_bytes() == (tmp_path / "b" / name).read_bytes()
     assert (folder / method / "classes.txt").read_bytes() == (tmp_path / "a" / "classes.txt").read_bytes()
-    scores = [preorder.evaluate(model.positions(SOURCES), ASKED).tau_nakagawa for model in (before, after)]
+    scores = [
+        preorder.evaluate(model.positions(SOURCES, **layers), ASKED).tau_nakagawa for model in (before, after)
+    ]
     assert scores[0] < scores[1]
     assert scores[1] == 1
     of_model = json.loads((folder / method / "model.json").read_text())["training"]
     training = json.loads((tmp_path / "a" / "model.json").read_text())["training"]
     assert training["init"]["training"] == of_model
     assert len(training["init"]["weights"]) == 32
-    for name in SMALL[method].keys() & {"hidden", "depth", "ensemble"}:
+    for name in SMALL[method].keys() & {"hidden", "depth", "ensemble", "size"}:
         assert training["options"][name] == SMALL[method][name]
 
 
@@ -123,8 +135,12 @@ def test_layers_that_the_model_does_not_read(folder, tmp_path, capsys):
 
 CONTRADICTIONS = """
 neural-btg | btg | --init: the model is of method btg, not neural-btg
-btg | swap | --init: the model is of method rvnn, not btg
-rvnn | swap --trees TREES | --init: training of method rvnn cannot begin from a model
+btg | rvnn | --init: the model is of method rvnn, not btg
+rvnn | rvnn | --method rvnn needs syntax trees: --trees F, or --trees constituency or dependency, with --lang
+rvnn | rvnn --trees TREES --size 9 | --size 9: the model of --init has 8
+rvnn | rvnn --trees TREES --binarisation left | --binarisation left: the model of --init has head
+swap-lstm | swap-lstm --trees TREES --category off | --category off: the model of --init has on
+swap-lstm | swap-lstm --trees TREES --vocabulary 5 | --vocabulary 5: the model of --init has 8
 btg | btg --classes 4 | --classes: with --init the model's word classes are used
 neural-btg | neural-btg --hidden 9 | --hidden 9: the model of --init has 8
 neural-btg | neural-btg --ensemble perceptron | --ensemble perceptron: the model of --init has none

@@ -8,7 +8,7 @@ import pytest
 from preorder.btg.grammar import CONTEXTS, LABELS
 from preorder.btg.nbest import EXACT
 from preorder.compiled import entry_point
-from preorder.learning.encode import Batch
+from preorder.learning.encode import DROPPED, Batch
 from preorder.methods.perceptron.difference import (
     TABLE_COUNT,
     allocate_counter,
@@ -50,10 +50,14 @@ def count(differences, tokens, spread, plus, minus):
 
 @pytest.mark.parametrize("n", [2, 3, 5])
 @pytest.mark.parametrize("layers", [1, 2])
-def test_difference_equals_naive_templates(n, layers):
+@pytest.mark.parametrize("drops", [False, True])
+def test_difference_equals_naive_templates(n, layers, drops):
+    """Of a token that is dropped there are no features."""
     generator = np.random.default_rng((n, layers))
     tokens = generator.integers(0, 2**64, (layers, 3), dtype=np.uint64)
     tokens = np.take_along_axis(tokens, generator.integers(0, 3, (layers, n + 2)), axis=1)
+    if drops:
+        tokens[0, generator.random(n + 2) < 0.4] = DROPPED
     spread = np.full((layers, 2, n + 2), 7, np.uint8)
     spreads = {
         tuple(layer[i : i + k]): 7 for layer in tokens.tolist() for k in (1, 2) for i in range(n + 3 - k)
@@ -68,6 +72,8 @@ def test_difference_equals_naive_templates(n, layers):
         for sign, tree, other in ((1, plus, minus), (-1, minus, plus)):
             for node in tree:
                 for (table, own, hashes), column in naive.joined(tokens.tolist(), node):
+                    if int(DROPPED) in hashes:
+                        continue
                     feature = (table, naive.key(table, own, hashes, spreads), column)
                     expected[feature] += sign
                     if table == "triple" and node not in other:
