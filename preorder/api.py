@@ -13,7 +13,7 @@ generator, too. The examples below share this model::
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache, partial
 from typing import TYPE_CHECKING, Any
@@ -272,6 +272,7 @@ def train(
     trees: Iterable[str] | None = None,
     classes: int | Mapping[str, str] | None = None,
     init: PreorderModel | None = None,
+    pairs: Iterable[Hashable] | None = None,
     **options: Any,
 ) -> PreorderModel:
     """Learn to preorder from sentences and their word alignments, as ``preorder train --method`` does.
@@ -285,6 +286,8 @@ def train(
         classes: how many word classes to learn (0: none), or the class of each word; None: 256, or those
             of ``init``.
         init: a model of the same method to begin from, as with ``preorder train --init``.
+        pairs: the language pair of each sentence, by any name, where there are several: they weigh alike,
+            however many sentences each has, as with ``preorder train --src A B``.
         options: as on the command line: ``limit``, ``max_length``, ``held_out``, ``seed``, ``threads``, …
 
     Raises:
@@ -308,7 +311,8 @@ def train(
     links = each(values.checked_alignment, sources=sentences, alignments=alignments)
     word_classes = initial.classes if initial else _word_classes(classes, sentences, plan.options.seed)
     classed = sentences if word_classes is None else list(map(word_classes.add_to, sentences))
-    preorderer, training = plan.train(Bitext(classed, links))
+    of_pairs = () if pairs is None else each(values.pair_of, sources=sentences, pairs=pairs)
+    preorderer, training = plan.train(Bitext(classed, links, values.numbers_of(of_pairs)))
     lowercased = initial.lowercased if initial else model_directory.is_lowercased(sentences)
     model = initial or model_directory.Model(preorderer, word_classes)
     model = replace(model, preorderer=preorderer, training=training, lowercased=lowercased)

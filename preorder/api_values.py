@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Mapping, Sequence, Set
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence, Set
 from dataclasses import replace
 from numbers import Integral, Real
 from typing import Any, TypeVar
@@ -159,6 +159,19 @@ def checked_alignment(sentence: Sentence, links: Links) -> Alignment:
     alignment = alignment_of(links)
     alignment.check_within(len(sentence))
     return alignment
+
+
+def pair_of(_: Sentence, name: Any) -> Hashable:
+    """Return the name of a sentence's language pair; a DataError: it is none."""
+    if not isinstance(name, Hashable):
+        raise DataError(f"not a name of a language pair: {shown(name)}")
+    return name
+
+
+def numbers_of(names: Iterable[Hashable]) -> tuple[int, ...]:
+    """Return a number for each name, from 0, in the order in which they first appear."""
+    numbers: dict[Hashable, int] = {}
+    return tuple(numbers.setdefault(name, len(numbers)) for name in names)
 
 
 def permutation_of(positions: Iterable[int]) -> Permutation:

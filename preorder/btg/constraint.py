@@ -15,11 +15,9 @@ from preorder.alignment.gold import UNALIGNED, trusted_groups
 from preorder.btg.grammar import INVERTED, STRAIGHT
 from preorder.btg.scores import node_index
 from preorder.compiled import entry_point, inner
-from preorder.data import Alignment, Bitext, Sentence
+from preorder.data import Alignment, Bitext
 from preorder.data.sentence import CERTAIN
 from preorder.errors import UsageError
-
-DRAW = 1  # added to an iteration's seed: groups are not drawn by the numbers that shuffle sentences
 
 
 class Constraint(NamedTuple):
@@ -56,19 +54,21 @@ def constraint(alignment: Alignment, source_length: int) -> Constraint | None:
     return None
 
 
-def learnable(bitext: Bitext) -> tuple[list[Sentence], Constraint, dict[str, int]]:
-    """Return the sentences that a BTG model can learn from, their constraints, and counts of sentences.
+def learnable(bitext: Bitext) -> tuple[Bitext, Constraint, dict[str, int]]:
+    """Return the lines that a BTG model can learn from, their constraints, and counts of lines.
 
     They are ``trained`` on; ``skipped``, as no tree satisfies their alignment; ``trivial``, below two tokens.
     """
-    pairs = [(s, a) for s, a in zip(bitext.sentences, bitext.alignments, strict=True) if len(s) > 1]
-    asked = ((sentence, constraint(alignment, len(sentence))) for sentence, alignment in pairs)
-    found = [(sentence, one) for sentence, one in asked if one is not None]
+    lines = zip(bitext.sentences, bitext.alignments, strict=True)
+    longer = [(i, s, a) for i, (s, a) in enumerate(lines) if len(s) > 1]
+    asked = ((i, constraint(alignment, len(sentence))) for i, sentence, alignment in longer)
+    found = [(i, one) for i, one in asked if one is not None]
     if not any(one.groups.max() > 0 for _, one in found):
         raise UsageError("no sentence has two tokens whose links ask for an order that a BTG tree has")
-    counts = {"trained": len(found), "skipped": len(pairs) - len(found), "trivial": len(bitext) - len(pairs)}
-    sentences, constraints = zip(*found, strict=True)
-    return list(sentences), Constraint(*map(np.concatenate, zip(*constraints, strict=True))), counts
+    trivial, skipped = len(bitext) - len(longer), len(longer) - len(found)
+    chosen, constraints = zip(*found, strict=True)
+    counts = {"trained": len(found), "skipped": skipped, "trivial": trivial}
+    return bitext.take(chosen), Constraint(*map(np.concatenate, zip(*constraints, strict=True))), counts
 
 
 @entry_point

@@ -11,7 +11,7 @@ from preorder.alignment.links import DEFAULT_SYMMETRIZATION
 from preorder.annotate.classes import learn_classes
 from preorder.cli import score, source
 from preorder.cli.output import add_pictures, print_tables, write_pictures
-from preorder.cli.source import STANZA, Source
+from preorder.cli.source import STANZA, Pair, Source
 from preorder.command_line import options
 from preorder.data import Bitext
 from preorder.errors import UsageError
@@ -110,7 +110,9 @@ def _pair(arguments: argparse.Namespace) -> tuple[tuple[dict[str, Any], Curves],
 
     if arguments.pos == STANZA:
         raise UsageError("--pos: give a file of tags, such as preorder annotate writes")
-    sentences, others = source.read_pairs(arguments, Source(arguments.src, pos=arguments.pos))
+    sentences, others = source.read_pair(
+        Pair(Source(arguments.src, pos=arguments.pos), arguments.tgt, arguments.align)
+    )
     chosen = np.sort(np.random.default_rng(arguments.seed).permutation(len(sentences))[: arguments.lines])
     if len(chosen) < 2:
         raise UsageError(f"{len(chosen)} lines are too few")

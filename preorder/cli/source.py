@@ -34,11 +34,12 @@ from preorder.errors import DataError, UsageError, shown
 from preorder.io import files, storage
 from preorder.learning.options import MAX_CLASSES, check_number, flag
 from preorder.progress import LOGGER
-from preorder.syntax.read import TAGSETS, TreeFile, add_trees
+from preorder.syntax.read import TAGSETS, Tagset, TreeFile, add_trees
 
 if TYPE_CHECKING:
     from preorder.methods.model_directory import Model
 
+KNOWN_LAYERS = ("tags", "classes", "constituency", "dependency")  # beside the words, of a Sentence
 TAGS_OF_MODEL = f"the tags in --trees; {STANZA}, also for --trees, if the model was trained so"
 
 
@@ -52,7 +53,7 @@ class Source:
     trees: str | None = None
     lang: str | None = None
     stanza_dir: str | None = None
-    tagset: str | None = None
+    tagset: Tagset | None = None
     stanza_device: str = StanzaOptions.device
     spacy_model: str | None = None
 
@@ -66,22 +67,24 @@ class Source:
         return self.src if self.annot is None else self.annot
 
 
-def add_layer_options(parser: argparse.ArgumentParser, default_tags: str = "none") -> None:
-    """Add ``--src`` or ``--annot``, and the options of tags and trees."""
-    options.add_source(parser)
+def add_layer_options(
+    parser: argparse.ArgumentParser, default_tags: str = "none", nargs: str | None = None
+) -> None:
+    """Add ``--src`` or ``--annot``, and the options of tags and trees; with ``nargs`` files are lists."""
+    options.add_source(parser, nargs=nargs)
     text = "instead of --src: annotated source in lader's format, which is words, POS tags and possibly "
-    options.add_files(parser, annot=text + "word classes, separated by tabs")
-    add_syntax_options(parser, default_tags)
+    options.add_files(parser, nargs=nargs, annot=text + "word classes, separated by tabs")
+    add_syntax_options(parser, default_tags, nargs)
 
 
-def add_syntax_options(parser: argparse.ArgumentParser, default_tags: str) -> None:
+def add_syntax_options(parser: argparse.ArgumentParser, default_tags: str, nargs: str | None = None) -> None:
     """Add ``--pos``, ``--trees`` and ``--lang``, and the options of Stanza."""
     text = f"file with a POS tag for each token of --src, or {STANZA}: Stanza tags the source"
-    options.add_files(parser, f"F|{STANZA}", pos=f"{text} (default: {default_tags})")
+    options.add_files(parser, f"F|{STANZA}", nargs, pos=f"{text} (default: {default_tags})")
     text = "file with a syntax tree for each sentence, as bracketings or CoNLL-U, whose tags are used if no "
     text += f"others are given; or {', '.join(TREES)}: Stanza parses the source, from its tags if some are "
     text += "given"
-    options.add_files(parser, f"F|{'|'.join(TREES)}", trees=text)
+    options.add_files(parser, f"F|{'|'.join(TREES)}", nargs, trees=text)
     text = "language of the source, as Stanza abbreviates it: en, ja, zh-hans"
     parser.add_argument("--lang", metavar="xx", type=_language, help=text)
     group = parser.add_argument_group("Stanza")
@@ -152,24 +155,83 @@ def parsed_sentences(source: Source, columns: Sequence[Iterable[str]], first: in
     return files.map_parallel(with_tags, source.pos, *streams, first=first)
 
 
-def read_pairs(
-    arguments: argparse.Namespace, source: Source, trees: TreeFile | None = None
-) -> list[list[Any]]:
-    """Read sentences, and their alignments (``--align``), that fit ``--tgt``, or else words of ``--tgt``."""
+@dataclass(frozen=True)
+class Pair:
+    """What the command line says of a language pair."""
+
+    source: Source
+    target: str | None  # the file of translations, and that of links: there is one at least
+    alignment: str | None
+
+
+def given_pairs(arguments: argparse.Namespace) -> list[Pair]:
+    """Return the pairs, of each of which the options name a file: ``--src A B --align C D``.
+
+    What Stanza is to add (``--pos stanza``) is said once, for all of them.
+    """
+    texts = "src" if arguments.annot is None else "annot"
+    count = len(getattr(arguments, texts))
+
+    def of_pairs(name: str) -> list[str | None]:
+        given = getattr(arguments, name) or [None]
+        for_all = (None, files.STANDARD, STANZA, *TREES)  # not files, and the text that --annot replaces
+        if len(given) == 1 and given[0] in for_all:
+            return given * count
+        if len(given) != count or {STANZA, *TREES} & {*given}:
+            each = f"{flag(texts)} names {count} texts, {flag(name)} {' '.join(given)}"
+            raise UsageError(f"{each}: give a file of each pair")
+        return given
+
+    names = ("src", "annot", "pos", "trees")
+    layers = [dict(zip(names, one, strict=True)) for one in zip(*map(of_pairs, names), strict=True)]
+    sources = [options.taken(Source, arguments, **one) for one in layers]
+    return list(map(Pair, sources, of_pairs("tgt"), of_pairs("align")))
+
+
+def read_all_pairs(
+    pairs: Sequence[Pair], tagset: Tagset | None
+) -> tuple[list[Sentence], list[Any], list[int], Tagset | None]:
+    """Read pairs one after another, as :func:`read_pair` does; all have the same layers.
+
+    Returns sentences, alignments or translations, the lines of each pair, and the tagset of CoNLL-U trees:
+    the first file's, unless one is given.
+    """
+    sentences: list[Sentence] = []
+    others: list[Any] = []
+    sizes: list[int] = []
+    layers: list[tuple[str, ...]] = []
+    for pair in pairs:
+        pair = replace(pair, source=replace(pair.source, tagset=tagset))
+        trees = tree_file(pair.source)
+        tagset = (trees and trees.tagset) or tagset
+        lines, given = read_pair(pair, trees)
+        first = next(filter(len, lines), lines[0])
+        layers.append(tuple(name for name in KNOWN_LAYERS if getattr(first, name) is not None))
+        if layers[-1] != layers[0]:
+            has, should = (" and ".join(names) or "none" for names in (layers[-1], layers[0]))
+            raise UsageError(f"{pair.source.name}: has {has} where {pairs[0].source.name} has {should}")
+        sentences += lines
+        others += given
+        sizes.append(len(lines))
+    return sentences, others, sizes, tagset
+
+
+def read_pair(pair: Pair, trees: TreeFile | None = None) -> list[list[Any]]:
+    """Read sentences, and their alignments, that fit the translations, or else words of translations."""
 
     def checked(sentence: Sentence, alignment: Alignment, *target: Any) -> tuple[Sentence, Alignment]:
         alignment.check_within(len(sentence), *map(len, target))
         return sentence.interned(), alignment
 
-    named = source.name, read_sentences(source, trees)
-    targets = [] if arguments.tgt is None else [(arguments.tgt, read_plain(arguments.tgt, parse_tokens))]
-    if arguments.align is not None:
-        alignments = (arguments.align, read_alignments(arguments.align))
-        pairs = files.map_parallel(checked, arguments.align, named, alignments, *targets)
+    named = pair.source.name, read_sentences(pair.source, trees)
+    targets = [] if pair.target is None else [(pair.target, read_plain(pair.target, parse_tokens))]
+    if pair.alignment is not None:
+        alignments = (pair.alignment, read_alignments(pair.alignment))
+        found = files.map_parallel(checked, pair.alignment, named, alignments, *targets)
     else:
         lines = files.in_parallel(named, *targets)
-        pairs = ((sentence.interned(), tuple(map(sys.intern, target))) for sentence, target in lines)
-    return list(map(list, zip(*files.not_empty(source.name, pairs), strict=True)))
+        found = ((sentence.interned(), tuple(map(sys.intern, target))) for sentence, target in lines)
+    return list(map(list, zip(*files.not_empty(pair.source.name, found), strict=True)))
 
 
 def stanza_options(

@@ -7,6 +7,7 @@ import os
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
+from typing import Any
 
 from preorder.alignment.eflomal import align
 from preorder.alignment.links import DEFAULT_SYMMETRIZATION
@@ -15,10 +16,9 @@ from preorder.annotate.classes import DEFAULT_CLASSES
 from preorder.annotate.stanza import StanzaOptions, add_layers
 from preorder.cli import source
 from preorder.cli.output import formatted
-from preorder.cli.source import Source
 from preorder.command_line import options
 from preorder.command_line.paths import given_paths
-from preorder.data import Bitext
+from preorder.data import Alignment, Bitext
 from preorder.errors import UsageError
 from preorder.io import files, storage
 from preorder.learning import options as method_options
@@ -47,6 +47,7 @@ EXAMPLES = """\
   preorder train --method btg --annot train.annot --align train.align --model model --seed 7
   preorder train --method btg --src train.en --pos stanza --lang en --align train.align --model model
   preorder train --method btg --init model --src hand.en --align hand.align --model tuned
+  preorder train --method btg --src ja.en tr.en --align ja.align tr.align --model verb-final
   preorder train --method rvnn --src train.en --trees train.en.trees --align train.align --model model
 """
 
@@ -59,10 +60,14 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     text += "btg; btg without torch)"
     parser.add_argument("--method", choices=tuple(METHODS), help=text)
     parser.add_argument("--model", metavar="DIR", required=True, help="directory to write the model to")
-    source.add_layer_options(parser)
+    source.add_layer_options(parser, nargs="+")
     links = parser.add_mutually_exclusive_group(required=True)
-    options.add_files(links, tgt="target text, which is aligned first, by eflomal")
-    options.add_alignment(links, False, "are heeded by --method btg and neural-btg")
+    text = (
+        "target text, which is aligned first, by eflomal. Of several language pairs, give all files in one "
+    )
+    text += "order: --src A B --tgt C D; the pairs weigh alike, whatever their sizes"
+    options.add_files(links, nargs="+", tgt=text)
+    options.add_alignment(links, False, "are heeded by --method btg and neural-btg", nargs="+")
     text = "number of word classes to learn from the source, 0 for none, or a file of word<TAB>class lines; "
     text += f"without effect if --annot has classes (default: {DEFAULT_CLASSES}; with --init the model's)"
     options.add_files(parser, "N|F", classes=text)
@@ -115,12 +120,14 @@ def run(arguments: argparse.Namespace) -> None:
 
 def _train(arguments: argparse.Namespace, checkpoints: Checkpoints) -> None:
     initial = None if arguments.init is None else load_model(arguments.init)
-    given, stanza = source.for_model(options.taken(Source, arguments), initial)
+    pairs = source.given_pairs(arguments)
+    if len(pairs) > 1 and arguments.cross_fit:
+        raise UsageError("--cross-fit: of one pair alone, as the lines of one text are ordered")
+    given, stanza = source.for_model(pairs[0].source, initial)
     method = arguments.method or (initial and initial.preorderer.method)
     has_trees = arguments.trees is not None or (stanza is not None and stanza.trees is not None)
     plan = method and _plan(arguments, method, initial, has_trees)
-    trees = source.tree_file(given)
-    spelled, others = source.read_pairs(arguments, given, trees)
+    spelled, others, sizes, tagset = source.read_all_pairs(pairs, given.tagset)
     lowercases = initial.lowercased if initial else arguments.lowercase
     if arguments.lowercase and not lowercases:
         raise UsageError("--lowercase: the model of --init reads capitals")
@@ -131,7 +138,8 @@ def _train(arguments: argparse.Namespace, checkpoints: Checkpoints) -> None:
         more += "hand-aligned sentences (preorder align --hand-align) would bring more"
         LOGGER.info(f"--method {method}: {why}; {more}")
         plan = _plan(arguments, method, None, has_trees)
-    lines = plan.lines(sentences)
+    numbers = [number for number, size in enumerate(sizes) for _ in range(size)] if len(pairs) > 1 else ()
+    lines = plan.lines(sentences, numbers)
     if arguments.cross_fit:
         check_folds(lines, arguments.cross_fit, arguments.held_out)
     classes = initial and initial.classes
@@ -145,9 +153,8 @@ def _train(arguments: argparse.Namespace, checkpoints: Checkpoints) -> None:
     elif initial is not None:
         initial.annotate(sentences[lines[0]])
     if arguments.align is None:
-        words = [sentence.words for sentence in spelled]
-        others = align(words, others, DEFAULT_SYMMETRIZATION, arguments.seed)
-    bitext = Bitext(sentences, others)
+        others = _aligned([sentence.words for sentence in spelled], others, sizes, arguments.seed)
+    bitext = Bitext(sentences, others, numbers)
     if arguments.fresh:
         checkpoints.remove()
     if stanza is not None:
@@ -164,13 +171,24 @@ def _train(arguments: argparse.Namespace, checkpoints: Checkpoints) -> None:
     else:
         preorderer, training = plan.train(bitext, checkpoints.part("all"))
     language = given.lang or (initial and initial.language) or (stanza and stanza.language)
-    tagset = stanza.tagset if stanza else (trees and trees.tagset) or given.tagset
+    tagset = stanza.tagset if stanza else tagset
     stanza = stanza or (initial and initial.stanza)
     lowercased = lowercases or (initial is None and is_lowercased(sentences))
     model = Model(preorderer, classes, language, training, stanza, tagset, lowercased)
     save_model(model, arguments.model)
     LOGGER.info(f"model saved in {arguments.model}")
     checkpoints.remove()
+
+
+def _aligned(
+    words: Sequence[Any], targets: Sequence[Any], sizes: Sequence[int], seed: int
+) -> list[Alignment]:
+    """Align pairs of so many lines each, one pair after another."""
+    found: list[Alignment] = []
+    for size in sizes:
+        lines = slice(len(found), len(found) + size)
+        found += align(words[lines], targets[lines], DEFAULT_SYMMETRIZATION, seed)
+    return found
 
 
 def _fit(plan: TrainingPlan, checkpoints: Checkpoints, part: Bitext, name: str, threads: int) -> Preorderer:

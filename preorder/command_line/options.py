@@ -59,18 +59,24 @@ def add_command(
     return parser
 
 
-def add_source(parser: argparse.ArgumentParser, default: str | None = STANDARD) -> None:
-    """Add ``--src``, which has to be given where there is no default."""
+def add_source(
+    parser: argparse.ArgumentParser, default: str | None = STANDARD, nargs: str | None = None
+) -> None:
+    """Add ``--src``, which has to be given where there is no default; with ``nargs`` it is a list."""
     text = "source text, a tokenised sentence a line" + (" (default: standard input)" if default else "")
-    parser.add_argument("--src", metavar="F", default=default, required=default is None, help=text)
+    how = {"default": [default] if nargs and default else default, "required": default is None}
+    parser.add_argument("--src", metavar="F", nargs=nargs, help=text, **how)
 
 
 def add_alignment(
-    parser: argparse._ActionsContainer, required: bool = True, confidences: str = "make no difference"
+    parser: argparse._ActionsContainer,
+    required: bool = True,
+    confidences: str = "make no difference",
+    nargs: str | None = None,
 ) -> None:
     """Add ``--align``; its help says what becomes of confidences."""
     text = "word alignment, in Pharaoh's or lader's format; confidences of links (1-3:0.75) "
-    parser.add_argument("--align", metavar="F", required=required, help=text + confidences)
+    parser.add_argument("--align", metavar="F", nargs=nargs, required=required, help=text + confidences)
 
 
 def add_first_index(parser: argparse.ArgumentParser, name: str, of: str, default: int | None) -> None:
@@ -161,10 +167,12 @@ def add_choice(
     parser.add_argument(name, choices=tuple(choices), default=default, help=text)
 
 
-def add_files(parser: argparse._ActionsContainer, metavar: str = "F", **texts: str) -> None:
+def add_files(
+    parser: argparse._ActionsContainer, metavar: str = "F", nargs: str | None = None, **texts: str
+) -> None:
     """Add options that name files, or what else the ``metavar`` says, each with its help."""
     for name, text in texts.items():
-        parser.add_argument(flag(name), metavar=metavar, help=text)
+        parser.add_argument(flag(name), metavar=metavar, nargs=nargs, help=text)
 
 
 def add_flags(parser: argparse._ActionsContainer, **texts: str) -> None:

@@ -23,13 +23,14 @@ def check_paths(parser: argparse.ArgumentParser, arguments: argparse.Namespace) 
     called ``--out`` or ``--…-out``.
     """
     inputs, outputs = (given_paths(parser, arguments, outputs) for outputs in (False, True))
-    is_unread = getattr(arguments, "annot", None) is not None and arguments.src == STANDARD  # its default
+    is_unread = getattr(arguments, "annot", None) is not None and arguments.src in (STANDARD, [STANDARD])
     if inputs.count(STANDARD) - is_unread > 1:
         raise UsageError("only one file can come from standard input")
     for name, path in vars(arguments).items():
-        other = getattr(arguments, f"{name[:-3]}tgt", None) if name.endswith("src") else None
-        if path and other and path != STANDARD and _is_same(path, other):
-            raise UsageError(f"{path}: is both the source and its translation")
+        others = _listed(getattr(arguments, f"{name[:-3]}tgt", None) if name.endswith("src") else None)
+        for one, other in zip(_listed(path) if others else [], others, strict=False):
+            if one != STANDARD and _is_same(one, other):
+                raise UsageError(f"{one}: is both the source and its translation")
     check_outputs(inputs, outputs)
     if any(path.endswith(PICTURES) for path in outputs):
         require("matplotlib", "plots")
@@ -55,9 +56,13 @@ def given_paths(
         is_output = action.dest == "out" or action.dest.endswith("_out")
         if outputs in (None, is_output) and "F" in re.findall(r"\w+", str(action.metavar)):
             value = getattr(arguments, action.dest, None)
-            paths = [value] if isinstance(value, str) else value or []
+            paths = _listed(value)
             found += [split_name(path)[1] if "NAME=" in str(action.metavar) else path for path in paths]
     return found
+
+
+def _listed(value: str | Sequence[str] | None) -> list[str]:
+    return [value] if isinstance(value, str) else list(value or ())
 
 
 def split_name(field: str) -> tuple[str, str]:

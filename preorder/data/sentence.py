@@ -139,10 +139,14 @@ class Sentence:
 
 @dataclass(frozen=True)
 class Bitext:
-    """What preorderers are trained on: source sentences and the alignment of each."""
+    """What preorderers are trained on: source sentences and the alignment of each.
+
+    ``pairs`` numbers the language pair of each line, from 0; empty: all lines are of one pair.
+    """
 
     sentences: Sequence[Sentence]
     alignments: Sequence[Alignment]
+    pairs: Sequence[int] = ()
 
     def __len__(self) -> int:
         return len(self.sentences)
@@ -150,7 +154,8 @@ class Bitext:
     def take(self, indices: Iterable[int]) -> Bitext:
         """Return the pairs at the given indices."""
         chosen = list(indices)
-        return Bitext([self.sentences[i] for i in chosen], [self.alignments[i] for i in chosen])
+        columns = (self.sentences, self.alignments, self.pairs)
+        return Bitext(*([column[i] for i in chosen] if column else () for column in columns))
 
 
 NO_LINES = Bitext((), ())

@@ -17,6 +17,8 @@ from preorder.progress import LOGGER, progress_bar
 
 TAU = "tau_nakagawa"
 ERRORS = "errors"
+LINKS, WORDS, LINES = 1, 2, 3
+"""What an iteration draws by numbers of its own: added to its seed. Without one, sentences are shuffled."""
 
 TrainingStatistics = dict[str, float]  # numbers measured in one iteration, by name
 
@@ -25,19 +27,36 @@ class HeldOutLines:
     """Lines to measure a model on: those of two tokens or more whose alignment says where they belong."""
 
     def __init__(self, bitext: Bitext) -> None:
-        pairs = zip(bitext.sentences, bitext.alignments, strict=True)
-        grouped = [(s, trusted) for s, a in pairs if len(s) > 1 and (trusted := trusted_groups(a, len(s)))]
-        self.sentences = [sentence for sentence, _ in grouped]
-        self.groups = [groups for _, (groups, _) in grouped]
+        lines = zip(bitext.sentences, bitext.alignments, bitext.pairs or (0,) * len(bitext), strict=True)
+        grouped = [
+            (s, trusted, pair)
+            for s, a, pair in lines
+            if len(s) > 1 and (trusted := trusted_groups(a, len(s)))
+        ]
+        self.sentences = [sentence for sentence, *_ in grouped]
+        self.groups = [groups for _, (groups, _), _ in grouped]
+        self._lines_of: dict[int, list[int]] = {}
+        for line, (*_, pair) in enumerate(grouped):
+            self._lines_of.setdefault(pair, []).append(line)
 
     def __len__(self) -> int:
         return len(self.sentences)
 
-    def tau(self, permutations: Sequence[Permutation]) -> float:
-        """Return the mean tau_nakagawa of one reordering of each sentence; about 2 µs a token."""
+    def taus(self, permutations: Sequence[Permutation]) -> TrainingStatistics:
+        """Return the mean tau_nakagawa of one reordering of each sentence; about 2 µs a token.
+
+        Of several language pairs that of each follows: ``tau_nakagawa_1``, …
+        """
         from preorder.metrics.orders import mean_scores, order_statistics  # imports numba
 
-        return mean_scores(order_statistics(self.groups, [p.positions for p in permutations])).tau_nakagawa
+        if not permutations:
+            return {}
+        scores = order_statistics(self.groups, [p.positions for p in permutations])
+        taus = {TAU: mean_scores(scores).tau_nakagawa}
+        if len(self._lines_of) > 1:
+            for pair, lines in sorted(self._lines_of.items()):
+                taus[f"{TAU}_{pair + 1}"] = mean_scores(scores[lines]).tau_nakagawa
+        return taus
 
 
 class Trainable(Protocol):
@@ -52,7 +71,7 @@ class Trainable(Protocol):
         """Return the digest of data and options."""
 
     def learn(self, iteration: int, advance: Callable[[int], Any]) -> TrainingStatistics:
-        """Learn from every sentence once; return statistics. Training ends where their ``errors`` are 0."""
+        """Learn from an iteration's sentences; return statistics. Training ends where ``errors`` are 0."""
 
     def order(self, sentences: Sequence[Sentence]) -> list[Permutation]:
         """Order sentences by the model as it is now."""
@@ -93,7 +112,7 @@ def train(
             bar.set_description(f"iteration {len(history) + 1}/{iterations}")
             statistics = trainable.learn(len(history) + 1, bar.update)
             if len(held_out):
-                statistics[TAU] = held_out.tau(trainable.order(held_out.sentences))
+                statistics |= held_out.taus(trainable.order(held_out.sentences))
             history.append(statistics)
             parts = []
             for name, value in sorted(statistics.items(), key=lambda item: item[0] != TAU):

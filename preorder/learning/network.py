@@ -20,6 +20,7 @@ from preorder.errors import DataError, NotFiniteError, require, shown
 from preorder.learning.checkpoint import Arrays, Checkpoint, add_prefix, checked, part_with
 from preorder.learning.encode import UNKNOWN
 from preorder.learning.loop import HeldOutLines, TrainingStatistics, train
+from preorder.learning.pairs import lines_of_iteration, pair_numbers
 
 torch = require("torch", "neural")
 
@@ -113,7 +114,7 @@ class NetworkLearner(ABC, Generic[Network, Result]):
     The same data and seed give the same weights on the same machine: each operation uses one thread. Rare
     words are read as unknown now and then (Kiperwasser and Goldberg 2016), so that these are learned, too;
     with word dropout all words are.
-    With ``__len__``, ``key`` and ``order`` a subclass is a :class:`.loop.Trainable`.
+    With ``key`` and ``order`` a subclass is a :class:`.loop.Trainable`.
     """
 
     def __init__(
@@ -123,10 +124,12 @@ class NetworkLearner(ABC, Generic[Network, Result]):
         lengths: np.ndarray,
         options: Any,
         initial: Arrays | None = None,
+        pairs: Sequence[int] = (),
     ) -> None:
         """Start from the initial weights, or else those that ``make`` draws by the seed.
 
-        ``words`` are the rows of all training tokens in the words' embeddings; ``lengths`` the sentences'.
+        ``words`` are the rows of all training tokens in the words' embeddings; ``lengths`` the sentences';
+        ``pairs`` their language pairs, as in a :class:`Bitext`.
         """
         with torch.random.fork_rng():
             torch.manual_seed(options.seed)
@@ -137,12 +140,17 @@ class NetworkLearner(ABC, Generic[Network, Result]):
         self.average = deepcopy(network).to(device()).eval().requires_grad_(False)
         self._network = network.to(device()).train()
         self._lengths, self._options = lengths, options
+        self._pairs = pair_numbers(pairs, lengths.size)
+        self._longer = np.flatnonzero(lengths > 1)  # sentences to learn from
         rarity = RARITY / (RARITY + np.bincount(words))
         hidden = rarity + options.word_dropout * (1 - rarity)
         self._hidden = torch.from_numpy(hidden.astype(np.float32)).to(device())
         self._optimizer = torch.optim.AdamW(
             network.parameters(), betas=BETAS, weight_decay=WEIGHT_DECAY, fused=True
         )
+
+    def __len__(self) -> int:
+        return self._longer.size
 
     @abstractmethod
     def _loss(self, minibatch: np.ndarray) -> tuple[torch.Tensor, Result]:
@@ -156,7 +164,9 @@ class NetworkLearner(ABC, Generic[Network, Result]):
         """See :meth:`.loop.Trainable.learn`."""
         seed = np.random.SeedSequence((self._options.seed, iteration))
         generator, size, results = np.random.default_rng(seed), self._options.minibatch, []
-        minibatches = list(equally_long(self._lengths, lambda _: size, generator))
+        lines = self._longer[lines_of_iteration(self._pairs[self._longer], self._options.seed, iteration)]
+        parts = equally_long(self._lengths[lines], lambda _: size, generator)
+        minibatches = [lines[part] for part in parts]
         generator.shuffle(minibatches)
         with one_torch_thread(), torch.random.fork_rng():
             torch.manual_seed(int(seed.generate_state(1)[0]))

@@ -24,6 +24,7 @@ from preorder.learning.options import (
     checked_options,
     without_threads,
 )
+from preorder.learning.pairs import limited
 from preorder.methods.base import Preorderer
 from preorder.methods.model_directory import Model
 from preorder.methods.registry import METHODS, all_options, method_class
@@ -80,15 +81,16 @@ class TrainingPlan:
                 given[name] = check_number(name, given[name], *BOUNDS[name])
         return cls(method, checked_options(options, chosen), **given)
 
-    def lines(self, sentences: Sequence[Sized]) -> list[int]:
+    def lines(self, sentences: Sequence[Sized], pairs: Sequence[int] = ()) -> list[int]:
         """Return the indices of the lines to train on, ascending: ``limit`` of those of a fitting length."""
         fitting = [i for i, sentence in enumerate(sentences) if 0 < len(sentence) <= self.max_length]
-        if not fitting:
-            raise UsageError(f"no sentence of 1 to {self.max_length} tokens to train on")
-        if len(fitting) > self.limit:
-            fitting = sorted(random.Random(self.options.seed).sample(fitting, self.limit))
-        held_out_lines(len(fitting), self.held_out)
-        return fitting
+        missing = set(pairs or (0,)) - {pairs[i] if pairs else 0 for i in fitting}
+        if missing:
+            of_pair = f" in pair {min(missing) + 1}" if pairs else ""
+            raise UsageError(f"no sentence of 1 to {self.max_length} tokens to train on{of_pair}")
+        chosen = limited(fitting, pairs, self.limit, self.options.seed)
+        held_out_lines(len(chosen), self.held_out)
+        return chosen
 
     def fit(self, bitext: Bitext, checkpoint: Checkpoint = NO_CHECKPOINT) -> Trained:
         """Learn from all lines but the held-out ones; return the preorderer, and training statistics."""
@@ -112,8 +114,11 @@ class TrainingPlan:
 
     def train(self, bitext: Bitext, checkpoint: Checkpoint = NO_CHECKPOINT) -> Trained:
         """Learn from the plan's lines as :meth:`fit` does, and count the lines."""
-        preorderer, statistics = self.fit(bitext.take(used := self.lines(bitext.sentences)), checkpoint)
-        return preorderer, self.counts(len(bitext), len(used)) | statistics
+        chosen = bitext.take(self.lines(bitext.sentences, bitext.pairs))
+        preorderer, statistics = self.fit(chosen, checkpoint)
+        of_pairs = [count for _, count in sorted(Counter(chosen.pairs).items())]
+        counts = self.counts(len(bitext), len(chosen)) | ({"pairs": of_pairs} if of_pairs else {})
+        return preorderer, counts | statistics
 
     def counts(self, lines: int, used: int) -> dict[str, Any]:
         """Return what the statistics of a training say of its lines, how many are used, and its begin."""

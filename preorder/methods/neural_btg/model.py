@@ -15,13 +15,13 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from preorder.btg.chart import log_partition
-from preorder.btg.constraint import DRAW, Constraint, learnable
+from preorder.btg.constraint import Constraint, learnable
 from preorder.btg.nbest import ScoredTree
 from preorder.data import NO_LINES, Bitext, Permutation, Sentence
 from preorder.errors import DataError, UsageError
 from preorder.learning.checkpoint import NO_CHECKPOINT, Arrays, Checkpoint, add_prefix, digest, part_with
 from preorder.learning.encode import Vocabulary, common_layers, lengths_of
-from preorder.learning.loop import TrainingStatistics
+from preorder.learning.loop import LINKS, TrainingStatistics
 from preorder.learning.network import (
     NetworkLearner,
     device,
@@ -53,12 +53,13 @@ class Learner(NetworkLearner[Scorer, torch.Tensor]):
         constraint: Constraint,
         options: NeuralBTGOptions,
         initial: tuple[Vocabulary, Arrays] | None = None,
+        pairs: Sequence[int] = (),
     ) -> None:
         """Start from the seed's weights, or those of a trained network, with what :func:`learnable` gives."""
         self.vocabulary, weights = initial or (Vocabulary.of(sentences, layers), None)
         tokens = self.vocabulary(sentences)
         sizes = self.vocabulary.rows, options.hidden, options.depth, options.dropout
-        super().__init__(lambda: Scorer(*sizes), tokens[0], lengths_of(sentences), options, weights)
+        super().__init__(lambda: Scorer(*sizes), tokens[0], lengths_of(sentences), options, weights, pairs)
         self._initial = () if weights is None else tuple(weights.values())
         self._starts = np.cumsum(self._lengths) - self._lengths
         self._tokens = torch.from_numpy(tokens).to(device())
@@ -66,17 +67,14 @@ class Learner(NetworkLearner[Scorer, torch.Tensor]):
         self._groups = torch.empty(0)  # of this iteration
         self._in_bfloat16 = options.bfloat16 == "auto" and multiplies_bfloat16(device().type)
 
-    def __len__(self) -> int:
-        return self._lengths.size
-
     def key(self) -> str:
         """See :meth:`.loop.Trainable.key`."""
-        arrays = (self._tokens.cpu().numpy(), *self._constraint, self._lengths, *self._initial)
+        arrays = (self._tokens.cpu().numpy(), *self._constraint, self._lengths, self._pairs, *self._initial)
         return digest([without_threads(self._options), self.vocabulary.known], *arrays)
 
     def learn(self, iteration: int, advance: Callable[[int], Any]) -> TrainingStatistics:
         """See :meth:`.loop.Trainable.learn`."""
-        draw = np.random.default_rng((self._options.seed, iteration, DRAW))
+        draw = np.random.default_rng((self._options.seed, iteration, LINKS))
         groups = self._constraint.drawn(self._lengths, draw)
         self._groups = torch.from_numpy(groups.astype(np.int64)).to(device())
         return super().learn(iteration, advance)
@@ -209,10 +207,10 @@ class NeuralBTGPreorderer(Preorderer):
     ) -> tuple[NeuralBTGPreorderer, dict[str, Any]]:
         """Learn by the layers that all sentences have; the same model on the same machine."""
         layers = common_layers((*bitext.sentences, *held_out.sentences), options.word_dropout)
-        sentences, constraint, counts = learnable(bitext)
+        learned, constraint, counts = learnable(bitext)
         begun = initial and initial.members[0]
         given = begun and (begun.vocabulary, weights_of(begun.scorer))
-        learner = Learner(layers, sentences, constraint, options, given)
+        learner = Learner(layers, learned.sentences, constraint, options, given, learned.pairs)
         statistics = {"options": without_threads(options), **counts, **learner.train(held_out, checkpoint)}
         partner = None
         if options.ensemble == "perceptron":

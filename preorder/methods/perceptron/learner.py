@@ -21,15 +21,16 @@ from typing import Any
 
 import numpy as np
 
-from preorder.btg.constraint import DRAW, Constraint
+from preorder.btg.constraint import Constraint
 from preorder.btg.grammar import LABELS
 from preorder.btg.nbest import EXACT
 from preorder.data import Permutation, Sentence
 from preorder.errors import NotFiniteError
 from preorder.learning.checkpoint import Arrays, add_prefix, digest, part_with
 from preorder.learning.encode import DROPPED, Batch, Encoder
-from preorder.learning.loop import TrainingStatistics
+from preorder.learning.loop import LINKS, WORDS, TrainingStatistics
 from preorder.learning.options import without_threads
+from preorder.learning.pairs import lines_of_iteration, pair_numbers
 from preorder.methods.base import permutations
 from preorder.methods.perceptron.features import MULTIPLIERS, SHAPES, TABLE_NAMES, WIDTHS
 from preorder.methods.perceptron.parse import parse
@@ -50,7 +51,6 @@ from preorder.methods.perceptron.weights import Weights
 from preorder.methods.registry import PerceptronOptions
 
 FIRST_ROWS = 1 << 14  # least number of rows that a table has room for at first
-DROP = DRAW + 1  # added to an iteration's seed: words are dropped by other numbers
 MINIBATCHES = 32  # between two updates of the progress bar
 
 
@@ -64,11 +64,13 @@ class Learner:
         constraint: Constraint,
         options: PerceptronOptions,
         initial: Weights | None = None,
+        pairs: Sequence[int] = (),
     ) -> None:
         """Start with what :func:`.learnable` gives, from zero or the initial weights."""
         self._encoder = Encoder(layers)
         self._text = self._read = self._encoder(sentences)  # as it is; as this iteration reads it
         self._word_layer = list(layers).index("words") if "words" in layers else None
+        self._pairs = pair_numbers(pairs, len(sentences))
         self._constraint = constraint
         self._groups = constraint.groups  # of this iteration
         self._options = options
@@ -84,13 +86,14 @@ class Learner:
     def key(self) -> str:
         """See :meth:`.loop.Trainable.key`."""
         values = [without_threads(self._options), AVERAGE_EXPONENT]
-        return digest(values, *self._text, *self._constraint, *self._initial)
+        return digest(values, *self._text, *self._constraint, self._pairs, *self._initial)
 
     def learn(self, iteration: int, advance: Callable[[int], Any]) -> TrainingStatistics:
-        """Learn from every sentence once; return the sums of what :meth:`learn_from` returns."""
-        size = self._options.minibatch * MINIBATCHES
-        shuffled = np.random.default_rng((self._options.seed, iteration)).permutation(len(self))
-        draw = np.random.default_rng((self._options.seed, iteration, DRAW))
+        """Learn from an iteration's sentences; return the sums of what :meth:`learn_from` returns."""
+        size, seed = self._options.minibatch * MINIBATCHES, self._options.seed
+        lines = lines_of_iteration(self._pairs, seed, iteration)
+        shuffled = np.random.default_rng((seed, iteration)).permutation(lines)
+        draw = np.random.default_rng((seed, iteration, LINKS))
         self._groups = self._constraint.drawn(self._text.lengths, draw)
         self._read = self._without_words(iteration)
         errors = updates = 0
@@ -111,7 +114,7 @@ class Learner:
         if not share or self._word_layer is None:
             return self._text
         tokens = self._text.tokens.copy()
-        draw = np.random.default_rng((self._options.seed, iteration, DROP))
+        draw = np.random.default_rng((self._options.seed, iteration, WORDS))
         is_dropped = draw.random(tokens.shape[1]) < share
         is_dropped[self._text.starts - 1] = is_dropped[-1] = False  # the borders
         tokens[self._word_layer, is_dropped] = DROPPED

@@ -78,13 +78,14 @@ class BTGPreorderer(Preorderer):
 
         lines = (*bitext.sentences, *held_out.sentences)
         layers = initial.token_layers if initial else common_layers(lines, options.word_dropout)
-        sentences, constraint, counts = learnable(bitext)
-        learner = Learner(layers, sentences, constraint, options, initial and initial._weights)
+        learned, constraint, counts = learnable(bitext)
+        begun = initial and initial._weights
+        learner = Learner(layers, learned.sentences, constraint, options, begun, learned.pairs)
         average, progress = train(learner, options.iterations, HeldOutLines(held_out), checkpoint)
         del learner  # its tables are larger than all that follows
         weights = weights_of(average)
         del average
-        weights = weights.compact(NEGLIGIBLE * options.cost, initial and initial._weights, options.weights)
+        weights = weights.compact(NEGLIGIBLE * options.cost, begun, options.weights)
         count = sum(int(np.count_nonzero(rows)) for rows in (*weights.rows, weights.shape))
         statistics = {"options": without_threads(options), **counts, "weights": count, **progress}
         return cls(weights, layers), statistics

@@ -55,6 +55,7 @@ class Learner(NetworkLearner[torch.nn.Module, np.ndarray]):
         counts: np.ndarray,
         options: RecursiveOptions,
         initial: tuple[Numbering, Arrays] | None = None,
+        pairs: Sequence[int] = (),
     ) -> None:
         """Take sentences and their trees, the layers to read, and the counts of :func:`count_pairs`.
 
@@ -69,21 +70,18 @@ class Learner(NetworkLearner[torch.nn.Module, np.ndarray]):
         sizes = self.numbering.vocabulary.rows, self.numbering.rows, options.size
         how = options.dropout, options.category == "on"
         make = partial(method.network, *sizes, *how)
-        super().__init__(make, self._batch.tokens[0], trees.lengths, options, weights)
+        super().__init__(make, self._batch.tokens[0], trees.lengths, options, weights, pairs)
         self._method, self._counts = method.method, counts
         self._labels, self._weights = np.zeros((2, len(trees.nodes)), np.float32)
         self._labels[trees.rows] = best_labels(counts)
         self._weights[trees.rows] = weights_in_loss(counts, options.weighting)
-
-    def __len__(self) -> int:
-        return int((self._batch.trees.lengths > 1).sum())
 
     def key(self) -> str:
         """See :meth:`.loop.Trainable.key`."""
         batch, numbering = self._batch, self.numbering
         known = (numbering.vocabulary.known, numbering.categories)
         trees = (batch.trees.nodes, batch.trees.lengths, batch.categories)
-        arrays = (batch.tokens, *trees, self._counts, *self._initial)
+        arrays = (batch.tokens, *trees, self._counts, self._pairs, *self._initial)
         return digest([self._method, without_threads(self._options), *known], *arrays)
 
     def order(self, sentences: Sequence[Sentence]) -> list[Permutation]:
@@ -210,7 +208,7 @@ class TreeSwapPreorderer(Preorderer):
         )
         layers = common_layers(lines, options.word_dropout)
         given = initial and (initial._numbering, weights_of(initial._network))
-        learner = Learner(cls, bitext.sentences, trees, layers, counts, options, given)
+        learner = Learner(cls, bitext.sentences, trees, layers, counts, options, given, bitext.pairs)
         statistics = {
             "options": without_threads(options),
             "nodes": int(counts.any(axis=1).sum()),

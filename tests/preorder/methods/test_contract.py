@@ -153,6 +153,57 @@ def test_training_begins_from_a_model(method, tmp_path):
     assert saved(resumed, tmp_path / "resumed") == saved(after, tmp_path / "after")
 
 
+def saved_of(method, lines, folder, **options):
+    """Train; return what the model's directory holds."""
+    return saved(method_class(method).fit(lines, options_of(method, **options))[0], folder)
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_pairs_of_one_size_are_learned_from_as_one_text(method, tmp_path):
+    lines = puzzling()
+    alike = replace(lines, pairs=[i % 2 for i in range(len(lines))])
+    assert saved_of(method, alike, tmp_path / "pairs") == saved_of(method, lines, tmp_path / "one")
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_pairs_weigh_alike(method, tmp_path):
+    """Two small ones ask for one order, a large one for another."""
+    few, many = bitext(), monotone()
+    sentences, alignments = SENTENCES * 8, [*few.alignments * 2, *many.alignments * 6]
+    size = len(SENTENCES)
+    pairs = [*[0] * size, *[1] * size, *[2] * (6 * size)]
+    options = options_of(method, **LEARNING | {"ensemble": "none"})
+    orders = []
+    for given in (pairs, ()):
+        model, _ = method_class(method).fit(Bitext(sentences, alignments, given), options)
+        orders.append([order.positions for order in model.order(SENTENCES)])
+    assert orders == [POSITIONS, [tuple(range(len(s))) for s in SENTENCES]]
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_lines_of_pairs_follow_from_the_seed(method, tmp_path):
+    """And not from threads or an interruption; the held-out lines of each pair are measured."""
+    lines = puzzling()
+    lines = replace(lines, pairs=[int(i < 4) for i in range(len(lines))])
+    held = replace(bitext(), pairs=[i % 3 for i in range(len(SENTENCES))])
+
+    def trained(name, checkpoint=None, **changes):
+        options = options_of(method, ensemble="none", **changes)
+        model, statistics = method_class(method).fit(lines, options, held, checkpoint or Checkpoint())
+        return saved(model, tmp_path / name), model, statistics["history"]
+
+    expected, model, history = trained("expected")
+    assert trained("threads", threads=2)[0] == expected
+    with pytest.raises(KeyboardInterrupt):
+        trained("stopped", Interrupting(tmp_path / "checkpoint", after=1))
+    assert trained("resumed", Checkpoint(tmp_path / "checkpoint"))[::2] == (expected, history)
+    assert saved_of(method, puzzling(), tmp_path / "one") != expected
+    for pair in range(3):
+        alone = held.take(range(pair, len(held), 3))
+        (tau,) = set(HeldOutLines(alone).taus(model.order(alone.sentences)).values())
+        assert history[-1][f"tau_nakagawa_{pair + 1}"] == tau
+
+
 def renamed(lines, prefix="other-"):
     """Return the lines with other words: the tags and trees stay."""
     return [replace(line, words=tuple(prefix + word for word in line.words)) for line in lines]
@@ -222,8 +273,8 @@ def test_held_out_lines_measure_the_model_and_do_not_choose_it(method):
         arrays.append({name: array.tobytes() for name, array in model.state()[1].items()})
         assert statistics["held_out"] == len(held)
         if held:
-            tau = HeldOutLines(held).tau(model.order(held.sentences))
-            assert tau == statistics["history"][-1]["tau_nakagawa"]
+            taus = HeldOutLines(held).taus(model.order(held.sentences))
+            assert taus == {"tau_nakagawa": statistics["history"][-1]["tau_nakagawa"]}
     assert arrays[0] == arrays[1] == arrays[2]
 
 

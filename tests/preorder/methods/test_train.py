@@ -29,6 +29,13 @@ def test_lines_to_train_on():
     assert plan(limit=10, seed=2).lines(lines) != first
 
 
+def test_each_pair_needs_a_line_to_train_on():
+    lines = unaligned(3, 9, 3, 0)
+    assert plan(max_length=4).lines(lines.sentences, [0, 0, 1, 1]) == [0, 2]
+    with pytest.raises(UsageError, match="no sentence of 1 to 4 tokens to train on in pair 2"):
+        plan(max_length=4).lines(lines.sentences, [0, 1, 0, 1])
+
+
 def test_held_out_lines_are_drawn_by_seed():
     lines = unaligned(*range(1, 101))
     learned, held = hold_out(lines, 30, seed=1)

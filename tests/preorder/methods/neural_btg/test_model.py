@@ -30,8 +30,8 @@ def model():
 
 
 def test_an_iteration_sees_every_sentence_once_and_averages_weights():
-    sentences, constraint, _ = learnable(bitext())
-    one, sizes = Learner(["words"], sentences, constraint, OPTIONS), []
+    lines, constraint, _ = learnable(bitext())
+    one, sizes = Learner(["words"], lines.sentences, constraint, OPTIONS), []
     before = one.model()
     one.learn(1, sizes.append)
     after, average = weights_of(one._network), one.model()
