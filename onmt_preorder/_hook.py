@@ -1,12 +1,41 @@
-"""Imported at interpreter start by ``onmt_preorder.pth``: waits for ``import onmt``.
+"""Imported at interpreter start by ``onmt_preorder.pth``; in OpenNMT-py's commands waits for ``onmt``.
+
+It looks at what is run, and leaves other programs alone: they call ``onmt_preorder.register`` if they want
+our models. The environment variable :data:`SWITCH` tells the processes that a command starts.
 
 Costs a fraction of a millisecond and imports nothing that Python has not imported yet. Once OpenNMT-py's own
-``__init__`` has run, by whatever command, the finder calls ``onmt_preorder.plugin.register`` and removes
-itself.
+``__init__`` has run, the finder registers our models and removes itself.
 """
 
+import os
 import sys
 import warnings
+
+SWITCH = "ONMT_PREORDER"
+"""1: ``import onmt`` brings our models, whatever is run; 0: it never does."""
+
+COMMANDS = frozenset({"average_models", "build_vocab", "release_model", "server", "train", "translate"})
+
+
+def is_command(argv, given):
+    """Return whether OpenNMT-py's own command is run: its script, or ``python -m onmt.bin.NAME``.
+
+    ``argv`` and ``given`` are ``sys.argv`` and ``sys.orig_argv``.
+    """
+    if argv[:1] == ["-m"]:  # so far; its module comes before the other arguments, maybe as -mMODULE
+        before, package, name = given[-len(argv)].partition("onmt.bin.")
+        return bool(package) and name in COMMANDS and (not before or before[0] == "-")
+    folder, script = os.path.split(argv[0] if argv else "")
+    name, suffix = os.path.splitext(script)
+    if suffix == ".py" and not name.endswith("-script"):  # which pip makes on Windows
+        return name in COMMANDS and os.path.normpath(folder).split(os.sep)[-2:] == ["onmt", "bin"]
+    return name.startswith("onmt_") and name.removesuffix("-script")[5:] in COMMANDS
+
+
+def is_wanted():
+    """Return whether ``import onmt`` is to bring our models."""
+    switch = os.environ.get(SWITCH)
+    return switch == "1" or (switch != "0" and is_command(getattr(sys, "argv", []), sys.orig_argv))
 
 
 class _LoadedWhenUsed(type(sys)):
@@ -43,25 +72,42 @@ class _Finder:
         others = (finder for finder in sys.meta_path if finder is not self)
         found = (finder.find_spec(name, path, target) for finder in others if hasattr(finder, "find_spec"))
         spec = next(filter(None, found), None)
-        if spec is not None and spec.loader is not None:  # None: a namespace package, not OpenNMT-py
+        if spec is not None and is_opennmt(spec):
             load = spec.loader.exec_module
             spec.loader.exec_module = lambda module: self._load(module, load)
         return spec
 
     def _load(self, module, load):
-        # OpenNMT-py 3.5 asks for torch.cuda.amp and sdp_kernel (by contextlib), which torch has but says will
-        # go: nothing that a user could mend. Can go when OpenNMT-py asks for torch.amp and sdpa_kernel.
-        old = r"`?torch\.(cuda\.amp|backends\.cuda)\."
-        warnings.filterwarnings("ignore", old, FutureWarning, r"onmt\.|contextlib$")
-        _load_torch_alone()
-        from onmt_preorder import stand_ins
-
-        stand_ins.install()
+        prepare()
         load(module)
         sys.meta_path.remove(self)
-        from onmt_preorder.plugin import register
+        try:
+            from onmt_preorder.plugin import require
 
-        register()
+            require()
+        except Exception as error:  # what we need may be broken in any way
+            is_ours = type(error).__module__ == "preorder.errors"
+            reason = error if is_ours else f"onmt-preorder cannot be loaded: {type(error).__name__}: {error}"
+            print(f"{' '.join(str(reason).split())} ({SWITCH}=0 does without)", file=sys.stderr, flush=True)
+            raise SystemExit(2) from None
+
+
+def prepare():
+    """Make ready for ``import onmt`` in a command: without warnings, what is slow or missing replaced."""
+    # OpenNMT-py 3.5 asks for torch.cuda.amp and sdp_kernel (by contextlib), which torch has but says will
+    # go: nothing that a user could mend. Can go when OpenNMT-py asks for torch.amp and sdpa_kernel.
+    old = r"`?torch\.(cuda\.amp|backends\.cuda)\."
+    warnings.filterwarnings("ignore", old, FutureWarning, r"onmt\.|contextlib$")
+    _load_torch_alone()
+    from onmt_preorder import stand_ins
+
+    stand_ins.install()
+
+
+def is_opennmt(spec):
+    """Return whether a package ``onmt`` is OpenNMT-py: others may have the name, and so may a folder."""
+    folders = spec.submodule_search_locations or ()
+    return any(os.path.isfile(os.path.join(folder, "opts.py")) for folder in folders)
 
 
 def install():
@@ -70,4 +116,6 @@ def install():
         sys.meta_path.insert(0, _Finder())
 
 
-install()
+if is_wanted():
+    os.environ[SWITCH] = "1"
+    install()

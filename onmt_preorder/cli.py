@@ -1,13 +1,15 @@
-"""The ``onmt_preorder`` command: translates sentences as they come, without files of positions; ``best``."""
+"""The ``onmt_preorder`` command: translates sentences as they come, without files of positions, and more."""
 
 from __future__ import annotations
 
 import argparse
 import sys
 from collections.abc import Iterator, Sequence
+from importlib import import_module
 from itertools import islice
 from typing import Any
 
+from onmt_preorder._hook import COMMANDS
 from onmt_preorder.input import on_the_fly
 from onmt_preorder.input.pipeline import SOURCE_NAME
 from onmt_preorder.input.raw_text import MODES, make_detokenizer, make_tokenizer
@@ -34,6 +36,9 @@ EXAMPLES_OF_BEST = """\
       run/model_step_3250.pt
   onmt_translate -model "$(onmt_preorder best run/model)" -src test.features -output test.hyp
 """
+EXAMPLES_OF_RUN = """\
+  PYTHONPATH=packages python -m onmt_preorder run onmt_train -config run.yaml
+"""
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -47,6 +52,10 @@ def main(argv: Sequence[str] | None = None) -> int:
     best = options.add_command(subparsers, "best", print_best, summary, EXAMPLES_OF_BEST)
     what = "save_model of the training: its checkpoints are MODEL_step_N.pt"
     best.add_argument("trained", metavar="MODEL", help=what)
+    summary = "run a command of OpenNMT-py with our models, where Python reads no .pth files"
+    run = options.add_command(subparsers, "run", run_command, summary, EXAMPLES_OF_RUN)
+    run.add_argument("name", metavar="COMMAND", choices=[f"onmt_{name}" for name in sorted(COMMANDS)])
+    run.add_argument("options", metavar="OPTION", nargs=argparse.REMAINDER, help="the options of the command")
     return execute(parser, argv)
 
 
@@ -81,6 +90,13 @@ def print_best(arguments: argparse.Namespace) -> None:
     from onmt_preorder.opennmt.checkpoints import best
 
     print(visible(str(best(arguments.trained)[0])))
+
+
+def run_command(arguments: argparse.Namespace) -> None:
+    """Run ``run``."""
+    require()
+    sys.argv = [arguments.name, *arguments.options]
+    import_module(f"onmt.bin.{arguments.name.removeprefix('onmt_')}").main()
 
 
 def translate(arguments: argparse.Namespace) -> None:

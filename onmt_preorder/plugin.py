@@ -2,32 +2,35 @@
 
 from __future__ import annotations
 
-import warnings
+import os
 from argparse import Namespace
 from importlib.util import find_spec
 from pkgutil import resolve_name
 from typing import Any
 
-from onmt_preorder import stand_ins
+from onmt_preorder import _hook, stand_ins
 from preorder.errors import UsageError
 
 SUPPORTED = "3.5"
 
 
 def register() -> None:
-    """Register with OpenNMT-py; calling it again does nothing.
+    """Register with OpenNMT-py, in this process and those that it starts; calling it again does nothing.
 
-    The package, once installed, calls this itself whenever ``onmt`` is imported. Call it where ``.pth`` files
-    are not read (a bare ``PYTHONPATH``, zipped applications).
+    OpenNMT-py's own commands do so themselves.
+
+    Raises:
+        UsageError: OpenNMT-py is not installed, or it is a version that we do not work with.
     """
+    spec = find_spec("onmt")
+    if spec is None or not _hook.is_opennmt(spec):
+        raise UsageError("OpenNMT-py is not installed: the README tells how to install it")
     stand_ins.install()
     import onmt
 
-    if not onmt.__version__.startswith(f"{SUPPORTED}."):
-        warnings.warn(
-            f"onmt-preorder works with OpenNMT-py {SUPPORTED}, not {onmt.__version__}: left out", stacklevel=2
-        )
-        return
+    version = getattr(onmt, "__version__", "one without a version")
+    if not version.startswith(f"{SUPPORTED}."):
+        raise UsageError(f"onmt-preorder works with OpenNMT-py {SUPPORTED}, not {version}")
     from onmt.decoders import DecoderBase, register_decoder, str2dec
     from onmt.encoders import EncoderBase, register_encoder, str2enc
 
@@ -42,13 +45,16 @@ def register() -> None:
     for name in DECODERS.keys() - str2dec.keys():
         register_decoder(name)(_factory(DECODERS[name], DecoderBase))
     adapt()
+    os.environ[_hook.SWITCH] = "1"
 
 
 def require() -> None:
-    """Register with OpenNMT-py; a ``UsageError`` says that it is not installed."""
-    if find_spec("onmt") is None:
-        raise UsageError("OpenNMT-py is not installed: the README tells how to install it")
+    """Register as OpenNMT-py's own commands do: quick to start, with errors in one line."""
+    _hook.prepare()
     register()
+    from onmt_preorder.opennmt.repairs.messages import show_errors_in_one_line
+
+    show_errors_in_one_line()
 
 
 def _factory(path: str, base: type) -> type:

@@ -7,6 +7,8 @@ from pathlib import Path
 import hypothesis
 import pytest
 
+from onmt_preorder import _hook
+
 hypothesis.settings.register_profile("project", deadline=None)  # a first call compiles
 hypothesis.settings.load_profile("project")
 
@@ -20,6 +22,13 @@ NEED_OPENNMT = [
     "test_documented_commands.py",
 ]
 collect_ignore = [] if find_spec("onmt") else NEED_OPENNMT
+_hook.install()  # this process is one of OpenNMT-py's commands, and of ours
+
+
+@pytest.fixture(autouse=True)
+def _nothing_inherited(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let the processes that a test starts find out by themselves what they run."""
+    monkeypatch.delenv(_hook.SWITCH, raising=False)
 
 
 def pytest_report_header() -> str | None:

@@ -29,5 +29,4 @@ from onmt_preorder.opennmt.wrapping import wrap_all
 def adapt() -> None:
     """Apply all adaptations; calling it again does nothing."""
     checkpoints.allow_options()
-    messages.show_errors_in_one_line()
     wrap_all()

@@ -23,7 +23,6 @@ import logging
 import math
 import os
 import pickle
-import sys
 from argparse import Namespace
 from collections.abc import Sequence
 from hashlib import blake2b
@@ -47,7 +46,6 @@ READ_WITH = ("preorder_model", "src_subword_model", "tgt_subword_model")
 """Options whose files decide how a text is read."""
 
 _AVERAGE = "onmt.bin.average_models"
-_READERS = ("onmt.models.model_saver", _AVERAGE, "onmt.bin.release_model")
 _NOTE = "validation_perplexity"  # in the options that a checkpoint holds
 _FOUND = "validation_perplexities"  # in a model saver: of each step, since the training began
 
@@ -86,21 +84,26 @@ def _load_safetensors(original: Any, self: Any, model_path: str, *args: Any, **k
     return self.load_state_dict({"model": weights, "generator": {}}, *args, **kwargs)
 
 
-@adapts("torch", "load")
+@adapts("onmt.models.model_saver", "torch.load")
+@adapts("onmt.bin.release_model", "torch.load")
 def _load(original: Any, file: Any, *args: Any, **kwargs: Any) -> Any:
-    """Check the checkpoints that OpenNMT-py reads; what other programs load is left to them."""
-    caller = sys._getframe(2).f_globals.get("__name__", "")  # beyond what ``wrap`` makes
-    if caller not in _READERS:
-        return original(file, *args, **kwargs)
-    path = str(file)
-    checkpoint = _read(original, path, *args, **kwargs)
+    """Check a checkpoint whose weights may be in a file of safetensors."""
+    return _checked(_read(original, str(file), *args, **kwargs), str(file), is_whole=False)
+
+
+@adapts(_AVERAGE, "torch.load")
+def _load_whole(original: Any, file: Any, *args: Any, **kwargs: Any) -> Any:
+    return _checked(_read(original, str(file), *args, **kwargs), str(file), is_whole=True)
+
+
+def _checked(checkpoint: Any, path: str, is_whole: bool) -> Any:
     _part(checkpoint, "opt", Namespace, path)
     vocabularies = _part(checkpoint, "vocab", dict, path)
     for name, kind in (("src", list), ("tgt", list), ("data_task", str)):
         if not _part(vocabularies, name, kind, path):
             raise DataError(f"{NO_CHECKPOINT}: {name!r} is empty", path)
-    for name in ("model", "generator"):  # which safetensors may hold instead
-        if caller == _AVERAGE or checkpoint.get(name) is not None:
+    for name in ("model", "generator"):
+        if is_whole or checkpoint.get(name) is not None:
             _check_weights(_part(checkpoint, name, dict, path), path)
     return checkpoint
 

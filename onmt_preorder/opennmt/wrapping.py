@@ -19,7 +19,8 @@ def adapts(owner: str, name: str) -> Callable[[Callable[..., Any]], Callable[...
     """Mark a function as wrapper of ``owner.name``, to be put in place by :func:`wrap_all`.
 
     The owner is a module or, as ``module:Class``, one of its classes. A module of :data:`_COMMANDS` is
-    wrapped once a command imports it.
+    wrapped when a command imports it. The name ``torch.load`` is that of a function of torch, as the owner
+    sees it: torch itself stays as it is.
     """
 
     def register(wrapper: Callable[..., Any]) -> Callable[..., Any]:
@@ -39,7 +40,7 @@ def wrap_all() -> None:
 
 
 class _CommandFinder:
-    """Wraps OpenNMT-py's commands once they are imported: ``python -m`` warns of a module that has been."""
+    """Wraps a command when it is imported, not before: ``python -m`` warns if its module is loaded."""
 
     def find_spec(self, name: str, path: Any = None, target: Any = None) -> ModuleSpec | None:
         if not any(owner == name for owner, _, _ in _ADAPTATIONS) or not name.startswith(_COMMANDS):
@@ -56,12 +57,31 @@ class _CommandFinder:
         return spec
 
 
+class _Seen(ModuleType):
+    """A module as one other module sees it: its own attributes, with some functions wrapped."""
+
+    def __init__(self, module: ModuleType) -> None:
+        super().__init__(module.__name__)
+        self._module = module
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._module, name)
+
+
 def wrap(owner: ModuleType | type, name: str, wrapper: Callable[..., Any]) -> None:
     """Make ``owner.name(…)`` call ``wrapper(original, …)``; do nothing if it already does.
 
     Of several wrappers of one function the last is the outermost.
     Modules of OpenNMT-py that have imported a function by name get the wrapped one too.
     """
+    imported, dot, function = name.partition(".")
+    if dot:
+        seen = getattr(owner, imported)
+        if not isinstance(seen, _Seen):
+            seen = _Seen(seen)
+            setattr(owner, imported, seen)
+        vars(seen).setdefault(function, functools.partial(wrapper, getattr(seen, function)))
+        return
     found = next(vars(base)[name] for base in getattr(owner, "__mro__", [owner]) if name in vars(base))
     kind = type(found) if isinstance(found, classmethod | staticmethod) else None
     original = found.__func__ if kind else found

@@ -168,7 +168,7 @@ def test_samples_that_cannot_be_written(folder):
     write(folder / "train.tgt", *["w1"] * 50)
     code = "import resource, multiprocessing; resource.setrlimit(resource.RLIMIT_FSIZE, (4096, 4096)); "
     code += "multiprocessing.set_start_method('forkserver'); from onmt.bin.build_vocab import main; main()"
-    process = start(folder, "python", "-c", code, *BUILD[1:], "-dump_samples")
+    process = start(folder, "python", "-c", code, *BUILD[1:], "-dump_samples", ONMT_PREORDER="1")
     _, errors = process.communicate(timeout=120)
     assert process.returncode == 2, errors
     assert errors.endswith("the samples cannot be written: is the disk full?\n")

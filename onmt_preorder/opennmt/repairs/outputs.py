@@ -9,8 +9,6 @@ Can go when its commands write beside a file and then rename.
 from __future__ import annotations
 
 import contextlib
-import os
-import sys
 from argparse import Namespace
 from contextvars import ContextVar
 from pathlib import Path
@@ -46,35 +44,35 @@ def _translate(original: Any, opt: Namespace) -> None:
                 text.write(translations)
 
 
-@adapts("torch", "save")
-def _save(original: Any, value: Any, file: Any, *args: Any, **kwargs: Any) -> None:
-    """Write checkpoints of OpenNMT-py whole; what other programs save is left to them."""
-    caller = sys._getframe(2).f_globals.get("__name__", "")  # beyond what ``wrap`` makes
-    if not caller.startswith("onmt.") or not isinstance(file, str | os.PathLike) or is_special(str(file)):
-        original(value, file, *args, **kwargs)
+@adapts("onmt.models.model_saver", "torch.save")
+@adapts("onmt.bin.average_models", "torch.save")
+@adapts("onmt.bin.release_model", "torch.save")
+def _save(original: Any, value: Any, file: Any) -> None:
+    if is_special(str(file)):
+        original(value, file)
         return
     # Given a name, torch would write that of the temporary file into the checkpoint.
     with _whole(str(file)) as temporary, temporary.open("wb") as stream:
-        original(value, stream, *args, **kwargs)
-
-
-@adapts("safetensors.torch", "save_file")
-def _save_weights(original: Any, tensors: Any, filename: Any, *args: Any, **kwargs: Any) -> None:
-    if _both.get() is None:
-        original(tensors, filename, *args, **kwargs)
-        return
-    with _whole(str(filename)) as temporary:  # of copies, as tied weights share memory
-        original({name: tensor.clone() for name, tensor in tensors.items()}, temporary, *args, **kwargs)
+        original(value, stream)
 
 
 @adapts("onmt.models.model_saver:ModelSaver", "_st_save")
 def _save_both(original: Any, *args: Any) -> Any:
     """Let the weights appear before the ``.pt`` that needs them: where that is, the checkpoint is whole."""
+    import safetensors.torch
+
+    def save_weights(tensors: dict[str, Any], path: str) -> None:
+        with _whole(path) as temporary:  # of copies, as tied weights share memory
+            save_file({name: tensor.clone() for name, tensor in tensors.items()}, temporary)
+
+    save_file = safetensors.torch.save_file  # which OpenNMT-py imports as it saves
     with contextlib.ExitStack() as both:
         before = _both.set(both)  # which ends what was written last first
+        safetensors.torch.save_file = save_weights
         try:
             return original(*args)
         finally:
+            safetensors.torch.save_file = save_file
             _both.reset(before)
 
 
