@@ -38,15 +38,19 @@ def is_wanted():
     return switch == "1" or (switch != "0" and is_command(getattr(sys, "argv", []), sys.orig_argv))
 
 
+def _import(name):
+    from importlib import import_module
+
+    return import_module(name)
+
+
 class _LoadedWhenUsed(type(sys)):
     """Stands for a module until an attribute of it is asked for, and then has all of its attributes."""
 
     def __getattr__(self, attribute):
-        from importlib import import_module
-
         if sys.modules.get(self.__name__) is self:
             del sys.modules[self.__name__]
-        return getattr(import_module(self.__name__), attribute)
+        return getattr(_import(self.__name__), attribute)
 
 
 def _load_torch_alone():
@@ -82,9 +86,7 @@ class _Finder:
         load(module)
         sys.meta_path.remove(self)
         try:
-            from onmt_preorder.plugin import require
-
-            require()
+            _import("onmt_preorder.plugin").require()
         except Exception as error:  # what we need may be broken in any way
             is_ours = type(error).__module__ == "preorder.errors"
             reason = error if is_ours else f"onmt-preorder cannot be loaded: {type(error).__name__}: {error}"
@@ -99,9 +101,7 @@ def prepare():
     old = r"`?torch\.(cuda\.amp|backends\.cuda)\."
     warnings.filterwarnings("ignore", old, FutureWarning, r"onmt\.|contextlib$")
     _load_torch_alone()
-    from onmt_preorder import stand_ins
-
-    stand_ins.install()
+    _import("onmt_preorder.stand_ins").install()
 
 
 def is_opennmt(spec):
