@@ -220,8 +220,8 @@ def _costs(row: Row) -> dict[str, float]:
     """Return what ``results.json`` of the run says beside the scores; not the speed of another search."""
     path = row.experiment.folder / RESULTS
     system = files.read_json(str(path))["systems"].get(row.system) if path.exists() else None
-    own = [name for name in COSTS if not (row.translate and name == "words_per_second")]
-    return {name: system[name]["mean"] for name in own} if system else {}
+    others = ("words_per_second",) if row.translate else ()
+    return {name: system[name]["mean"] for name in COSTS if name in (system or ()) and name not in others}
 
 
 def run_in(experiment: Experiment, command: str, model: Path) -> str:

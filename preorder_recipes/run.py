@@ -11,6 +11,7 @@ import argparse
 import sys
 import webbrowser
 from collections.abc import Sequence
+from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 
@@ -23,7 +24,7 @@ from preorder_recipes.configuration import DEFAULT_SIZE, SIZES, read_system, sys
 from preorder_recipes.pipeline import checks, subwords
 from preorder_recipes.pipeline.data import LONGEST, MAX_LENGTH, check_apart, copy_data
 from preorder_recipes.pipeline.job import DATA, Job, Search, add_search
-from preorder_recipes.pipeline.prepare import hand_options, prepare
+from preorder_recipes.pipeline.prepare import hand_options, needs_links, prepare
 from preorder_recipes.pipeline.runner import StepRunner
 from preorder_recipes.pipeline.score import LAST_STEPS, REPORT, score, with_earlier
 from preorder_recipes.pipeline.steps import Phase
@@ -31,6 +32,15 @@ from preorder_recipes.pipeline.train import train
 
 STAGES = ("prepare", "train", "score")
 SYSTEMS = "baseline_absolute_relative,preorder_gold_trained"
+SYSTEMS_WITHOUT_LINKS = "baseline_absolute_relative,preorder_relative"
+EXAMPLES = """\
+examples:
+  python -m preorder_recipes.{command} --run runs/mine
+  python -m preorder_recipes.{command} --run runs/given --preorderer {model}
+  python -m preorder_recipes.{command} --run runs/adapted --preorderer {model} --adapt
+
+The second makes no word alignment: its systems read the order of a preorderer that is there.
+"""
 ALL = "all"
 PATHS = ("--init", "--classes", "--stanza-dir", "--spacy-model")  # options of preorder train
 
@@ -42,8 +52,9 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def build_parser() -> argparse.ArgumentParser:
     """Build the parser of the command line."""
-    epilog = "What is done already is not done again. Every command is shown, and kept in commands.sh."
-    parser = make_parser(run, epilog=epilog)
+    what = "What is done already is not done again. Every command is shown, and kept in commands.sh."
+    examples = EXAMPLES.format(command="run --data DIR --src en --tgt tr", model="en-ja-demo")
+    parser = make_parser(run, epilog=f"{what}\n\n{examples}")
     add = parser.add_argument
     add("--data", metavar="DIR", type=Path, help="data folder; only the stage prepare reads it")
     language = {"metavar": "xx", "type": checks.language, "required": True}
@@ -64,7 +75,8 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     add_folder(parser)
     add("--size", choices=SIZES, default=DEFAULT_SIZE, help="of the models (default: %(default)s)")
     what = f"files of config/system, without .yaml, or your own; {ALL}: all that have the size"
-    add("--systems", metavar="S,…", default=SYSTEMS, help=f"{what} (default: %(default)s)")
+    what += f" (default: {SYSTEMS}; with --preorderer alone {SYSTEMS_WITHOUT_LINKS}, which need no links)"
+    add("--systems", metavar="S,…", help=what)
     add("--seeds", metavar="N,…", type=_seeds, default="1", help="a training for each (default: %(default)s)")
     what = "only this one; repeat it for several (default: all)"
     add("--stage", choices=STAGES, action="append", help=what)
@@ -86,6 +98,14 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         "trained on the rest; 0 uses one model for all: faster, but overconfident (default: %(default)s)"
     )
     add("--cross-fit", metavar="K", type=_folds, default=5, help=what)
+    what = (
+        "order all text with this model of preorder train, a folder or the name of one that comes with the "
+        "package, instead of training one. It has not seen the text, so it needs no --cross-fit. Links are "
+        "made only if a system reads them (gold orders, lambda_align); without links no order is evaluated"
+    )
+    add("--preorderer", metavar="MODEL", help=what)
+    what = "train the model of --preorderer further on the links of the data, and cross-fit"
+    add("--adapt", action="store_true", help=what)
     add("--open", action="store_true", help="open the report in a browser")
     what = "all that follows: further options of preorder train, as --method neural-btg (default: btg)"
     add("--preorder", metavar="OPTION", nargs=argparse.REMAINDER, default=[], help=what)
@@ -134,20 +154,26 @@ def run(arguments: argparse.Namespace) -> None:
 def _check(job: Job, stages: Sequence[str], arguments: argparse.Namespace) -> None:
     """Find mistakes before any work."""
     plugin.require()
+    if arguments.adapt and arguments.preorderer is None:
+        raise UsageError("--adapt needs --preorderer")
+    if arguments.preorder and not job.trains_preorderer:
+        raise UsageError("--preorder: the model of --preorderer is not trained without --adapt")
     if "prepare" in stages:
         if arguments.data is None:
             raise UsageError("the stage prepare needs --data")
         check_apart(arguments.data, job.folder / DATA)
-        checks.check_preorder_options(
-            with_earlier(job), arguments.data, arguments.cross_fit, arguments.preorder
-        )
+        all_systems, options = with_earlier(job), arguments.preorder
+        if job.preorderer is not None:
+            checks.check_preorderer(all_systems, arguments.data, options)
+        if job.trains_preorderer:
+            checks.check_preorder_options(all_systems, arguments.data, arguments.cross_fit, options)
     if "score" in stages:
         require("matplotlib", "plots")
     if "train" in stages:
         checks.check_device(job.device)
         if any((one.options | job.changes).get("save_format") == "safetensors" for one in job.systems):
             raise UsageError("save_format: preorder_recipes.run needs checkpoints that hold their weights")
-    if arguments.set or ".yaml" in arguments.systems:
+    if arguments.set or ".yaml" in (arguments.systems or ""):
         checks.check_changes(job)
 
 
@@ -162,13 +188,16 @@ def _prepare(job: Job, runner: StepRunner, arguments: argparse.Namespace) -> lis
     copied += ("--max-length", str(most), "--out", DATA)
     runner.note("data", "python", "-m", "preorder_recipes.pipeline.data", *copied)
     runner.say(message)
-    aligner = None if given else hand_options(job, hand) if hand else ()
+    if not job.has_links:
+        runner.say("no system reads links: nothing is aligned, and no order is evaluated")
+    aligner = None if given or not job.has_links else hand_options(job, hand) if hand else ()
     return prepare(with_earlier(job), aligner, arguments.cross_fit, tuple(arguments.preorder))
 
 
 def _job(arguments: argparse.Namespace) -> Job:
     size = arguments.size
-    names = systems_in(size) if arguments.systems == ALL else arguments.systems.split(",")
+    default = SYSTEMS if arguments.preorderer is None or arguments.adapt else SYSTEMS_WITHOUT_LINKS
+    names = systems_in(size) if arguments.systems == ALL else (arguments.systems or default).split(",")
     checks.check_different("--seeds", arguments.seeds)
     checks.check_different("--systems", [Path(name).stem for name in names])
     if any("=" in Path(name).stem for name in names):
@@ -176,7 +205,11 @@ def _job(arguments: argparse.Namespace) -> Job:
     checks.check_different("--src and --tgt", (arguments.source, arguments.target))
     systems = tuple(read_system(name, size, arguments.subwords) for name in names)
     changes = checks.parse_changes(arguments.set, arguments.steps)
-    return taken(Job, arguments, systems=systems, search=taken(Search, arguments), changes=changes)
+    given = arguments.preorderer and str(Path(located(arguments.preorderer)).resolve())
+    others = {"preorderer": given, "search": taken(Search, arguments), "changes": changes}
+    job = taken(Job, arguments, systems=systems, has_links=True, **others)
+    is_asked = arguments.given_alignment or arguments.hand_alignment is not None
+    return replace(job, has_links=is_asked or needs_links(with_earlier(job)))
 
 
 if __name__ == "__main__":

@@ -15,10 +15,11 @@ from preorder.annotate.stanza import LANGUAGE, STANZA, TREES
 from preorder.cli import build_parser
 from preorder.errors import DataError, UsageError, shown
 from preorder.learning.options import given_options
+from preorder.methods.model_directory import load_model
 from preorder.methods.registry import NEED_TREES, all_options
 from preorder_recipes.configuration import SUBWORD_TRANSFORM, key_and_value
 from preorder_recipes.pipeline.job import PARTS, Job
-from preorder_recipes.pipeline.prepare import ordered_parts, train_preorderer
+from preorder_recipes.pipeline.prepare import needed_layers, ordered_parts, train_preorderer
 from preorder_recipes.pipeline.train import config_of
 
 
@@ -116,6 +117,22 @@ def _parsed(parser: Any, options: dict[str, Any], where: str) -> argparse.Namesp
     return parser.parse_known_args(corpora, config_file_contents=yaml.safe_dump(options))[0]
 
 
+def check_preorderer(job: Job, data: Path, options: Sequence[str]) -> None:
+    """Refuse a given preorderer that cannot be read, or cannot order the data's source."""
+    model = str(job.preorderer)
+    if not ordered_parts(job):
+        raise UsageError("--preorderer: no system here reads the order of a preorderer")
+    check_readable([model])
+    language, layers = load_model(model).language, needed_layers(model)
+    if language not in (None, job.source):
+        raise UsageError(f"--preorderer {model}: it orders {language}, not {job.source}")
+    for name in ("trees",) if "trees" in layers else layers:  # which may have the tags, too
+        missing = [path for part in PARTS if not (path := data / f"{part}.{job.source}.{name}").exists()]
+        if missing and f"--{name}" not in options:
+            what = {"pos": "POS tags", "trees": "trees"}[name]
+            raise UsageError(f"--preorderer {model}: it reads {what}: {missing[0]} is missing")
+
+
 def check_preorder_options(job: Job, data: Path, cross_fit: int, options: Sequence[str]) -> None:
     """Let ``preorder train`` check its options; it ends with one line and status 2 itself."""
     if options and not ordered_parts(job):
@@ -123,7 +140,8 @@ def check_preorder_options(job: Job, data: Path, cross_fit: int, options: Sequen
     parser = build_parser()
     commands = (train_preorderer(job, cross_fit, given).command for given in (tuple(options), ()))
     arguments, own = (parser.parse_args(command[1:]) for command in commands)
-    given_options(arguments.method, all_options(), vars(arguments))
+    method = arguments.method or load_model(own.init).preorderer.method
+    given_options(method, all_options(), vars(arguments))
     check_readable(filter(None, [arguments.init]))
     for name in ("pos", "trees"):
         if f"--{name}" in options and getattr(arguments, name) not in (STANZA, *TREES):
@@ -132,9 +150,14 @@ def check_preorder_options(job: Job, data: Path, cross_fit: int, options: Sequen
             )
     files = [data / f"{part}.{job.source}.trees" for part in PARTS]
     has_trees = arguments.trees in TREES if "--trees" in options else all(map(Path.exists, files))
-    if arguments.method in NEED_TREES and not has_trees:
+    if method in NEED_TREES and not has_trees and job.preorderer is None:
         needs = f"needs --trees {' or '.join(TREES)}, by Stanza, or {files[0].name} and the like in the data"
-        raise UsageError(f"--preorder --method {arguments.method}: {needs}")
-    for name in ("lang", "model", "src", "align", "tgt", "annot", "cross_fit", "cross_fit_out"):
+        raise UsageError(f"--preorder --method {method}: {needs}")
+    fixed = dict.fromkeys(("lang", "model", "src", "align", "tgt", "annot", "cross_fit", "cross_fit_out"))
+    of_model = dict.fromkeys(
+        ("init", "method", "classes") if job.preorderer else (), "the model of --preorderer"
+    )
+    for name, setter in (fixed | of_model).items():
         if getattr(arguments, name) != getattr(own, name):
-            raise UsageError(f"--preorder --{name.replace('_', '-')}: preorder_recipes.run sets it itself")
+            setter = setter or "preorder_recipes.run"
+            raise UsageError(f"--preorder --{name.replace('_', '-')}: {setter} sets it itself")

@@ -68,6 +68,9 @@ class Job:
         changes: options in place of those of the systems.
         subwords: ``bpe``, ``unigram``, or None for whole words.
         average: the model is the mean of this many checkpoints, the best by dev perplexity or BLEU.
+        preorderer: the model directory of a given preorderer, an absolute path; None: the run trains one.
+        adapt: the given preorderer is trained further on the run's links.
+        has_links: whether the texts are word-aligned. If not, no order is evaluated.
     """
 
     folder: Path
@@ -82,6 +85,14 @@ class Job:
     subwords: str | None = None
     subword_size: int = DEFAULT_SIZE
     average: int = 1
+    preorderer: str | None = None
+    adapt: bool = False
+    has_links: bool = True
+
+    @property
+    def trains_preorderer(self) -> bool:
+        """Whether predicted orders come from a preorderer that learns from the run's links."""
+        return self.preorderer is None or self.adapt
 
     def text(self, part: str, side: str) -> str:
         """Return the file of one side of a part, or of ``all`` parts, one after another."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 import sys
 from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
 from typing import Any
 
 from preorder.analysis.results import SCORE_FORMATS, TRANSLATION_SCORES, arrow, p_value
@@ -17,7 +18,7 @@ COSTS: dict[str, tuple[str, Callable[[float], str]]] = {
     "seconds": ("training, s", "{:,.0f}".format),
     "words_per_second": ("words/s", "{:,.0f}".format),
 }
-"""What stands beside the scores: titles, and formats of numbers."""
+"""What stands beside the scores: titles, and formats of numbers. There is no tau without links."""
 
 LEAST_BLEU = 1
 """BLEU, 0 to 100, below which a system translates hardly a word as it should."""
@@ -69,15 +70,16 @@ def title(results: dict[str, Any]) -> str:
 
 def _table(results: dict[str, Any]) -> tuple[list[str], list[tuple[str, list[Cell]]]]:
     """Return the titles of the columns, and name and cells of each system."""
-    scores, costs = (
-        (SCORE_FORMATS[name].title for name in TRANSLATION_SCORES),
-        (name for name, _ in COSTS.values()),
-    )
-    rows = []
+    scores = (SCORE_FORMATS[name].title for name in TRANSLATION_SCORES)
+    costs, rows = {name: COSTS[name] for name in _costs(results)}, []
     for system, figures in results["systems"].items():
         cells = [_score(results, system, name) for name in TRANSLATION_SCORES]
-        rows.append((system, cells + [_cell(figures[name], form) for name, (_, form) in COSTS.items()]))
-    return ["system", *scores, *costs], rows
+        rows.append((system, cells + [_cell(figures[name], form) for name, (_, form) in costs.items()]))
+    return ["system", *scores, *(name for name, _ in costs.values())], rows
+
+
+def _costs(results: dict[str, Any]) -> list[str]:
+    return [name for name in COSTS if all(name in system for system in results["systems"].values())]
 
 
 def _score(results: dict[str, Any], system: str, name: str) -> Cell:
@@ -101,12 +103,13 @@ def _notes(results: dict[str, Any]) -> list[str]:
     ]
     has_seeds = any(len(one["seeds"]) > 1 for one in results["systems"].values())
     drawn = "sentences and trainings" if has_seeds else "sentences"
+    tau = "; tau: of the order that a system reads, −1 to 1" if "tau" in _costs(results) else ""
     search = (f"{name.replace('_', ' ')} {value}" for name, value in results["search"].items() if value)
     notes = [
         f"↑ ↓ better, worse than {results['baseline']}, p < {SIGNIFICANCE_LEVEL}: "
         f"paired bootstrap over {drawn}",
         "* the best system, and those not significantly worse",
-        f"less is better: {', '.join(lower)}; tau: of the order that a system reads, −1 to 1",
+        f"less is better: {', '.join(lower)}" + tau,
         f"words/s: source words translated in a second, {', '.join(search)}, on {results['device']}; "
         "training, s: while other steps may run beside it",
     ]
@@ -114,6 +117,9 @@ def _notes(results: dict[str, Any]) -> list[str]:
     if idle:
         names = ", ".join(idle)
         notes.insert(0, f"BLEU below {LEAST_BLEU}: {names} learned next to nothing, and cannot be compared")
+    if given := results.get("preorderer"):
+        how = "trained further on this text" if given["adapted"] else "not trained on this text"
+        notes.append(f"predicted orders: by the preorderer {Path(given['model']).name}, {how}")
     begun = ((name, one["begins_from"]) for name, one in results["systems"].items())
     return notes + [f"from the trained {base} goes on: {name}" for name, base in begun if base]
 

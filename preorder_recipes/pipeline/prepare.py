@@ -1,4 +1,7 @@
-"""Prepare the sources: align; where a system reads the predicted order, train the preorderer and apply it."""
+"""Prepare the sources: align; where a system reads the predicted order, train the preorderer and apply it.
+
+A given preorderer is applied as it is, or trained further. Nothing is aligned that no step reads.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +9,7 @@ from collections.abc import Callable
 from itertools import pairwise
 
 from preorder.learning.options import MAX_THREADS
+from preorder.methods.model_directory import load_model
 from preorder.methods.registry import NEED_TREES
 from preorder_recipes.configuration import FEATURES, GOLD, KEPT, PREDICTED, TEXT, System
 from preorder_recipes.pipeline.job import DATA, HAND, PARTS, Job
@@ -22,28 +26,44 @@ def prepare(
     """Return the phases that make all that training and scoring read; the job's texts are there.
 
     Args:
-        aligner: further options of ``preorder align``; None: the data come with alignments.
-        cross_fit: number of folds, where a system reads the training text in its predicted order; 0: it is
-            ordered by the model that was trained on it.
+        aligner: further options of ``preorder align``; None: the data come with alignments, or need none.
+        cross_fit: number of folds, where a system reads the training text in the order of a preorderer that
+            learns from it; 0: one model orders the text from which it has learned.
         options: further options of ``preorder train``.
     """
     links = [] if aligner is None else [_aligned(job, "align", job.alignment, *aligner)]
     if any(one.supervision == KEPT for system in job.systems for one in job.chain(system)):
         links += _source_links(job, aligner is not None)
     ordered = ordered_parts(job)
-    folds = cross_fit if "train" in ordered else 0
-    training = [[train_preorderer(job, folds, options)]] if ordered else []
+    trains = bool(ordered) and job.trains_preorderer
+    folds = cross_fit if trains and "train" in ordered else 0
+    training = [[train_preorderer(job, folds, options)]] if trains else []
     read = {step.name: step for system in job.systems for step in source_steps(job, system)}
-    gold = [_gold(job, "test", "positions"), *(step for step in read.values() if step.command[1] == "gold")]
+    gold = [step for step in read.values() if step.command[1] == "gold"]
     texts = [step for step in read.values() if step not in gold]
-    evaluated = [_convert(job, "test", "positions"), _evaluation(job, PREDICTED)] if "test" in ordered else []
+    evaluations = []
+    if job.has_links:
+        gold.insert(0, _gold(job, "test", "positions"))
+        predicted = [_convert(job, "test", "positions"), _evaluation(job, PREDICTED)]
+        evaluations = [predicted if "test" in ordered else [], [_evaluation(job, GOLD)]]
     phases = [
         links,
         [*training, *([step] for step in gold)],
         [[_apply(job, part, options)] for part in ordered if not (folds and part == "train")],
-        [*([step] for step in texts), evaluated, [_evaluation(job, GOLD)]],
+        [*([step] for step in texts), *evaluations],
     ]
     return [phase for phase in phases if phase]
+
+
+def needs_links(job: Job) -> bool:
+    """Say whether a step of the job reads word alignments, other than to evaluate an order."""
+    if job.trains_preorderer:
+        return True
+    chains = [one for system in job.systems for one in job.chain(system)]
+    return any(
+        one.order == GOLD or one.supervision == KEPT or (one.options | job.changes).get("lambda_align")
+        for one in chains
+    )
 
 
 def ordered_parts(job: Job) -> list[str]:
@@ -97,14 +117,15 @@ def train_preorderer(job: Job, cross_fit: int, options: tuple[str, ...]) -> Step
     source, alignment = job.text("train", job.source), job.alignment("train")
     layers = _layers(job, "train", options)
     method = () if "--method" in options else ("--method", DEFAULT_METHOD)
-    command = ["preorder", "train", *method, "--lang", job.source, "--model", MODEL]
+    begin = method if job.preorderer is None else ("--init", job.preorderer)
+    command = ["preorder", "train", *begin, "--lang", job.source, "--model", MODEL]
     command += ["--src", source, "--align", alignment, *layers, *options]
     makes = [MODEL]
     if cross_fit:
         makes.append(job.reordered("train", PREDICTED, FEATURES))
         command += ["--cross-fit", str(cross_fit), "--cross-fit-out", makes[-1]]
     threads = () if "--threads" in options else ("--threads", str(min(processors(), MAX_THREADS)))
-    given = (word for option, word in pairwise(options) if option in ("--init", "--classes"))
+    given = (word for option, word in pairwise((*begin, *options)) if option in ("--init", "--classes"))
     reads = (source, alignment, *layers[1::2], *(word for word in given if not word.isdecimal()))
     return Step("preorder-train", tuple(command), reads, tuple(makes), aside=threads)  # nothing else is long
 
@@ -129,15 +150,27 @@ def source_steps(job: Job, system: System) -> list[Step]:
 def _apply(job: Job, part: str, options: tuple[str, ...]) -> Step:
     source, out = job.text(part, job.source), job.reordered(part, PREDICTED, FEATURES)
     layers = _layers(job, part, options)
-    command = ("preorder", "apply", "--model", MODEL, "--src", source, *layers, "--out", out)
-    return Step(f"preorder-apply-{part}", command, (MODEL, source, *layers[1::2]), (out,))
+    model = MODEL if job.trains_preorderer else str(job.preorderer)
+    command = ("preorder", "apply", "--model", model, "--src", source, *layers, "--out", out)
+    return Step(f"preorder-apply-{part}", command, (model, source, *layers[1::2]), (out,))
 
 
 def _layers(job: Job, part: str, options: tuple[str, ...]) -> tuple[str, ...]:
-    """Return the options of a part's tags and, where the method needs them, trees; Stanza's have none."""
-    needs_trees = any(method in options for method in NEED_TREES)
-    trees = job.layer("trees", part) if needs_trees and "--trees" not in options else ()
-    return (*(() if "--pos" in options else job.layer("pos", part)), *trees)
+    """Return the options of a part's tags and trees, where the preorderer reads them; Stanza's have none."""
+    if job.preorderer is not None:
+        wanted = needed_layers(job.preorderer)
+    else:
+        wanted = ("pos", "trees") if any(method in options for method in NEED_TREES) else ("pos",)
+    return tuple(word for name in wanted if f"--{name}" not in options for word in job.layer(name, part))
+
+
+def needed_layers(preorderer: str) -> tuple[str, ...]:
+    """Return which of the data's layers a trained preorderer reads: those that Stanza does not add for it."""
+    model = load_model(preorderer)
+    layers, stanza = model.preorderer.layers, model.stanza
+    reads_tags = stanza.tagged if stanza else "tags" in layers
+    reads_trees = {"constituency", "dependency"} & layers and not (stanza and stanza.trees)
+    return (*(("pos",) if reads_tags else ()), *(("trees",) if reads_trees else ()))
 
 
 def _gold(job: Job, part: str, form: str, order: str = GOLD) -> Step:

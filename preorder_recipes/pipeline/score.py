@@ -136,9 +136,8 @@ def _results(job: Job, runner: StepRunner, finished: Finished) -> dict[str, Any]
         steps = [steps_of(job, system, seed) for seed in seeds]
         trainings, _, translations = zip(*steps, strict=True)
         times = [last_number(TRANSLATION, job.folder / step.log) for step in translations]
-        order = files.read_json(str(job.folder / job.evaluation(system.order or GOLD)))
         costs = {
-            "tau": [(order if system.order else order["monotone"])["tau"]],  # of what the system reads
+            **({"tau": [_tau(job, system)]} if job.has_links else {}),
             "parameters": [last_number(PARAMETERS, job.folder / step.log) for step in trainings],
             "seconds": [runner.stamps.seconds(step.name) for step in trainings],
             "words_per_second": [words / max(_LEAST, time) for time in times],
@@ -157,12 +156,19 @@ def _results(job: Job, runner: StepRunner, finished: Finished) -> dict[str, Any]
         "device": job.device,
         "search": asdict(job.search),
         "changes": job.changes,
+        "preorderer": job.preorderer and {"model": job.preorderer, "adapted": job.adapt},
         "signature": found["signature"],
         "systems": systems,
         "baseline": finished[0][0].name,
         "significance": found["significance"],
         "best": {metric: found["best"][metric] for metric in TRANSLATION_SCORES},
     }
+
+
+def _tau(job: Job, system: System) -> float:
+    """Return the tau of the order that a system reads."""
+    order = files.read_json(str(job.folder / job.evaluation(system.order or GOLD)))
+    return (order if system.order else order["monotone"])["tau"]
 
 
 def last_number(pattern: re.Pattern[str], log: Path) -> float:
@@ -181,7 +187,7 @@ def _manifest(job: Job, title: str, finished: Finished) -> dict[str, Any]:
     systems = {}
     for system, seeds in finished:
         systems[system.name] = {"runs": [job.translation(system, seed) for seed in seeds]}
-        if system.order:
+        if system.order and job.has_links:  # without them the report has no use for it
             systems[system.name]["positions"] = job.reordered("test", system.order, "positions")
     curves = job.folder / ROBUSTNESS
     has_curves = curves.exists() and Stamps(curves.parent).hold()
@@ -189,7 +195,7 @@ def _manifest(job: Job, title: str, finished: Finished) -> dict[str, Any]:
         "title": title,
         "source": job.text("test", job.source),
         "references": [job.text("test", job.target)],
-        "alignment": job.alignment("test"),
+        **({"alignment": job.alignment("test")} if job.has_links else {}),
         "tokenize": "none",
         "systems": systems,
     }
@@ -198,6 +204,7 @@ def _manifest(job: Job, title: str, finished: Finished) -> dict[str, Any]:
 
 def _report(manifest: dict[str, Any]) -> Step:
     made = [path for one in manifest["systems"].values() for path in (*one["runs"], one.get("positions"))]
-    texts = (manifest["source"], *manifest["references"], manifest["alignment"], manifest.get("robustness"))
+    others = (manifest.get(name) for name in ("alignment", "robustness"))
+    texts = (manifest["source"], *manifest["references"], *others)
     reads = dict.fromkeys(path for path in (MANIFEST, *texts, *made) if path)
     return Step("report", ("preorder", "report", ".", "--out", REPORT), tuple(reads), (REPORT,))

@@ -2,9 +2,12 @@
 
 import importlib
 import re
+from dataclasses import replace
 
 import pytest
 
+from preorder.api import train
+from preorder.methods.model_directory import load_model, save_model
 from preorder_recipes import run
 from preorder_recipes.pipeline import checks
 from tests.support.texts import content, write_bitext
@@ -25,9 +28,25 @@ OWN = {  # systems of one's own
 }
 
 
+@pytest.fixture(scope="module")
+def models(tmp_path_factory):
+    """Preorderers of which each needs what the data lack, by name."""
+    top, links = tmp_path_factory.mktemp("models"), ["0-1 1-0"] * 2
+    tree = "(S (A a) (B b))"
+    given = {"xx": {}, "tagged": {"tags": ["A B"] * 2}, "trees": {"trees": [tree] * 2}}
+    for name, layers in given.items():
+        method = "rvnn" if "trees" in layers else "btg"
+        model = train(["a b"] * 2, links, method, classes=0, iterations=1, **layers)
+        model.save(str(top / name))
+    save_model(replace(load_model(str(top / "xx")), language="xx"), str(top / "xx"))
+    return top
+
+
 @pytest.fixture
-def folder(tmp_path, monkeypatch):
+def folder(models, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
+    for model in models.iterdir():
+        (tmp_path / model.name).symlink_to(model)
     write_bitext(tmp_path / "data")
     (tmp_path / "data/features").write_text("a￨0 b￨1\n")
     (tmp_path / "file").write_text("")
@@ -71,6 +90,32 @@ def folder(tmp_path, monkeypatch):
         (f"{RUN} --preorder --model other", "--preorder --model: preorder_recipes.run sets it itself"),
         (f"{RUN} --systems plain,gold --preorder --iterations 2", "--preorder: no system here reads the ord"),
         (f"{RUN} --given-alignment --hand-alignment .3", "--hand-alignment: not allowed with"),
+        (f"{RUN} --adapt", "--adapt needs --preorderer"),
+        (f"{RUN} --preorderer none", "none: cannot be read: No such file or directory"),
+        (f"{RUN} --preorderer file", "file/model.json: cannot be read: Not a directory"),
+        (f"{RUN} --preorderer data", "data/model.json: cannot be read: No such file or directory"),
+        (f"{RUN} --preorderer xx", "--preorderer .*/xx: it orders xx, not aa"),
+        (f"{RUN} --preorderer tagged", "tagged: it reads POS tags: data/train.aa.pos is missing"),
+        (f"{RUN} --preorderer tagged --adapt", "tagged: it reads POS tags: data/train.aa.pos is missing"),
+        (f"{RUN} --preorderer trees", "trees: it reads trees: data/train.aa.trees is missing"),
+        (f"{RUN} --preorderer en-ja-demo --systems plain", "--preorderer: no system here reads the order of"),
+        (f"{RUN} --preorderer en-ja-demo --preorder --seed 2", "--preorderer is not trained without --adapt"),
+        (
+            f"{RUN} --preorderer en-ja-demo --adapt --preorder --init xx",
+            "--init: the model of --preorderer se",
+        ),
+        (
+            f"{RUN} --preorderer en-ja-demo --adapt --preorder --classes 9",
+            "--classes: the model of --preordere",
+        ),
+        (
+            f"{RUN} --preorderer en-ja-demo --adapt --preorder --method rvnn",
+            "--method: the model of --preorde",
+        ),
+        (
+            f"{RUN} --preorderer en-ja-demo --adapt --preorder --iterations 0",
+            "--iterations: 0 is not a whole",
+        ),
         # preorder_recipes.run --set, which onmt_train would refuse after the preparation, if at all
         (f"{TRAIN} --set layers", "layers: not KEY=VALUE"),
         (f"{TRAIN} --set hiden_size=4", "--set hiden_size: unknown key: did you mean hidden_size"),
