@@ -22,11 +22,12 @@ JOBS ?= 2
 THREADS ?= $(if $(filter runs/synthetic,$(DATA)),1)
 DEVICE ?= cpu
 OPTIONS ?=
+PIP_OPTIONS ?=
 
 SITE := build/site
 
 .DEFAULT_GOAL := help
-.PHONY: help setup given-data demo test test-all lint docs benchmark clean
+.PHONY: help setup packages given-data demo test test-all lint docs benchmark clean
 
 help:
 	@echo "make setup   prepare $(VENV)"
@@ -39,15 +40,20 @@ help:
 
 setup: $(VENV)/.ready
 
-# The stamp is younger than what it depends on once everything is installed. pip compiles on one processor only, and
+# The stamps are younger than what they depend on once everything is installed. pip compiles on one processor only, and
 # the packages' tests too. Some files of packages cannot be compiled: they are templates.
-$(VENV)/.ready: requirements.txt constraints.txt pyproject.toml
+packages: $(VENV)/.packages
+
+$(VENV)/.packages: requirements.txt constraints.txt
 	@echo "installing OpenNMT-py, torch and all extras in $(VENV): some minutes, 3 GB, or 7 with the torch for GPUs that PyPI has for Linux"
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --no-compile -r requirements.txt
-	$(BIN)/python -m pip install --no-deps $(OPENNMT)
-	$(BIN)/python -m pip install --no-deps --editable .
+	$(BIN)/python -m pip install --no-compile $(PIP_OPTIONS) -r requirements.txt
+	$(BIN)/python -m pip install --no-compile $(PIP_OPTIONS) --no-deps $(OPENNMT)
 	$(BIN)/python -m compileall -qq -j 0 -x '/tests?/' $(VENV)/lib || true
+	touch $@
+
+$(VENV)/.ready: $(VENV)/.packages pyproject.toml
+	$(BIN)/python -m pip install --no-deps --editable .
 	touch $@
 
 runs/synthetic: | $(VENV)/.ready

@@ -18,7 +18,7 @@ from pathlib import Path
 from onmt_preorder import plugin
 from preorder.command_line.options import add_number, at_least_two, confidence, positive, taken
 from preorder.errors import UsageError, require
-from preorder.methods.model_directory import located
+from preorder.methods.shipped import located
 from preorder_recipes.commands import add_folder, execute, make_parser
 from preorder_recipes.configuration import DEFAULT_SIZE, SIZES, read_system, systems_in
 from preorder_recipes.pipeline import checks, subwords

@@ -179,3 +179,11 @@ def test_all_scripts_are_run_or_said_not_to_be():
     assert script_of(UNTESTED)
     compile(script_of(UNTESTED), UNTESTED, "exec")
     assert "\nSpark, untested:\n" in PAGE
+
+
+def test_the_workflow_tests_the_oldest_and_the_newest_python():
+    settings = (ROOT / "pyproject.toml").read_text()
+    versions = re.findall(r'"Programming Language :: Python :: (3\.\d+)"', settings)
+    tested = re.findall(r'"(3\.\d+)"', (ROOT / ".github/workflows/ci.yml").read_text())
+    assert [tested[0], tested[-1]] == [versions[0], versions[-1]]
+    assert f'requires-python = ">={versions[0]}"' in settings

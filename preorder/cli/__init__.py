@@ -16,23 +16,35 @@ from preorder import __version__
 from preorder.command_line import COMPLETION, Parser, execute
 from preorder.methods import FORMAT_VERSION
 
-SUMMARIES = {
-    "align": "align the words of a bitext by eflomal",
-    "map": "carry word alignments over to other tokens of the same text, reverse them, drop uncertain links",
-    "gold": "sort source words by the target positions of their links",
-    "annotate": "tag and parse a tokenised text by Stanza or spaCy, or check files of tags and trees",
-    "train": "learn to preorder from a word-aligned bitext",
-    "apply": "put source words in the order that a model predicts",
-    "evaluate": "measure orders or alignments against alignments",
-    "score": "score translations against references",
-    "diagnose": "measure how far word orders differ, and what a better order of translations would gain",
-    "analyse": "find out why translations differ",
-    "swap": "swap some of the source's words",
-    "show": "show what preordering does to sentences",
-    "report": "put runs on one page of HTML",
+GROUPS = {
+    "Is word order your problem?": {
+        "diagnose": "measure how far word orders differ, and what a better one would gain",
+    },
+    "Links between words": {
+        "align": "align the words of a bitext by eflomal",
+        "map": "put links on other tokens of the same text, reverse or filter them",
+        "gold": "sort source words by the target positions of their links",
+    },
+    "An order of the source": {
+        "models": "list the models that come with the package",
+        "annotate": "tag and parse text by Stanza or spaCy, or check such files",
+        "train": "learn to preorder from a word-aligned bitext",
+        "apply": "put source words in the order that a model predicts",
+    },
+    "Scores": {
+        "evaluate": "measure orders or alignments against alignments",
+        "score": "score translations against references, with significance",
+        "analyse": "find out why translations differ",
+        "swap": "swap some of the source's words, to test how a system takes it",
+    },
+    "Pictures and pages": {
+        "show": "show what preordering does to sentences",
+        "report": "put runs on one page of HTML",
+    },
 }
-"""Name → what it does, without a capital and a full stop; the module of that name in this package does it."""
+"""Heading → name → what it does, without a capital and a full stop; the module of that name here does it."""
 
+SUMMARIES = {name: summary for group in GROUPS.values() for name, summary in group.items()}
 COMMANDS = tuple(SUMMARIES)
 GC_THRESHOLD = 100_000
 """New objects between two runs of the cyclic garbage collector: sentences are many, and form no cycles."""
@@ -53,13 +65,16 @@ def build_parser(commands: Sequence[str] = COMMANDS) -> argparse.ArgumentParser:
     """Build the parser of the command line, which knows the options of some commands; these are imported."""
     parser = Parser(
         prog="preorder",
-        description="Preorder: put source words in the order of the target language.",
+        usage="preorder [-h] [--version] COMMAND ...",
+        description=f"Put source words in the order of the target language.\n{_listed()}",
         epilog=EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     version = f"preorder {__version__} (models of format version {FORMAT_VERSION})"
     parser.add_argument("--version", action="version", version=version)
-    subparsers = parser.add_subparsers(metavar="COMMAND", required=True)
+    subparsers = parser.add_subparsers(
+        prog="preorder", metavar="COMMAND", required=True, help=argparse.SUPPRESS
+    )
     for name, summary in SUMMARIES.items():
         if name in commands:
             from preorder.command_line import options  # takes a while to import
@@ -68,8 +83,16 @@ def build_parser(commands: Sequence[str] = COMMANDS) -> argparse.ArgumentParser:
             run = getattr(module, "run", None)
             module.add_options(options.add_command(subparsers, name, run, summary, module.EXAMPLES))
         else:
-            subparsers.add_parser(name, help=summary)
+            subparsers.add_parser(name)
     return parser
+
+
+def _listed() -> str:
+    """Return the commands under their headings, a line each."""
+    lines = []
+    for heading, group in GROUPS.items():
+        lines += ["", heading, *(f"  {name:<10}{summary}" for name, summary in group.items())]
+    return "\n".join(lines)
 
 
 def main(argv: Sequence[str] | None = None) -> int:

@@ -28,6 +28,7 @@ from preorder.io.storage import is_url
 from preorder.methods import FORMAT_VERSION
 from preorder.methods.base import Preorderer
 from preorder.methods.registry import METHODS, method_class
+from preorder.methods.shipped import located
 from preorder.syntax.read import TAGSETS, Tagset
 
 NAMES = DESCRIPTION, WEIGHTS, CLASSES = "model.json", "weights.safetensors", "classes.txt"
@@ -156,16 +157,6 @@ def is_model(directory: str) -> bool:
 def is_in_model(place: Path) -> bool:
     """Return whether a place is a model's directory, or lies in one, at any depth."""
     return any(is_model(str(folder)) for folder in (place, *place.parents))
-
-
-SHIPPED = Path(__file__).parents[1] / "models"  # those that come with the package
-
-
-def located(directory: str) -> str:
-    """Return a model directory, or where the model of this name lies that comes with the package."""
-    shipped = SHIPPED / directory
-    is_name = directory and os.path.basename(directory) == directory
-    return str(shipped) if is_name and shipped.is_dir() and not storage.exists(directory) else directory
 
 
 def load_model(directory: str) -> Model:

@@ -19,8 +19,8 @@ from preorder.alignment.gold import gold_permutation
 from preorder.analysis import sentence_picture
 from preorder.cli import build_parser, main
 from preorder.cli import train as train_command
-from preorder.methods.model_directory import located
 from preorder.methods.registry import METHODS
+from preorder.methods.shipped import located
 from preorder.methods.train import TrainingPlan
 from tests.support.texts import rows, write
 

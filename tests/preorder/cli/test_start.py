@@ -38,7 +38,9 @@ def test_help_imports_little(command, unused):
     done = subprocess.run(program, env=environment(), capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     if command == "--help":
-        assert all(f"    {name} " in done.stdout for name in SUMMARIES)
+        lines = done.stdout.splitlines()
+        assert all(sum(line.startswith(f"  {name} ") for line in lines) == 1 for name in SUMMARIES)
+        assert max(map(len, lines[: lines.index("options:")])) < 80
 
 
 def test_the_version_of_the_package_and_of_models(tmp_path, capsys):
