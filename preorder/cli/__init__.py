@@ -18,7 +18,7 @@ from preorder.methods import FORMAT_VERSION
 
 GROUPS = {
     "Is word order your problem?": {
-        "diagnose": "measure how far word orders differ, and what a better one would gain",
+        "diagnose": "measure how far word orders differ, and what an order would gain",
     },
     "Links between words": {
         "align": "align the words of a bitext by eflomal",
