@@ -123,6 +123,7 @@ def _print_pairwise(scoring: Scoring) -> None:
 
 def _print_scores(scoring: Scoring, names: Sequence[str], at_equal_length: bool = False) -> None:
     """Print scores with their marks, below them the intervals, and the p-values against the baseline."""
+    import numpy as np
     from rich.text import Text
 
     from preorder.analysis.results import difference, p_values, score_cell, score_titles
@@ -134,13 +135,13 @@ def _print_scores(scoring: Scoring, names: Sequence[str], at_equal_length: bool 
         return Text.assemble((score, "bold" if cell.is_best else ""), f"\n{cell.interval}{p_line}")
 
     def equal(system: str) -> str:
-        """Return the difference from the baseline's BLEU at equal length."""
+        """Return the difference from the baseline's BLEU at equal length, and of how many sentences."""
         if (found := scoring.equal_length.get(system)) is None:
             return ""
         compared = found.comparisons["bleu"]
         low, high = compared.interval
         change = f"{difference('bleu', compared)}\n[{low:+.2f}, {high:+.2f}]\np {p_values(compared)}"
-        return f"{change}\n{found.sentences} sentences"
+        return f"{change}\n{np.mean(found.sentences):.0f} sentences"
 
     rows = [[system, *(cell(system, name) for name in names)] for system in scoring.systems]
     columns = ["system", *score_titles(names)]

@@ -26,7 +26,9 @@ from preorder.metrics.significance import (
 )
 from preorder.metrics.translation import Bleu, Chrf, Ter
 
-LENGTH_TOLERANCE = 0.1  # translations are equally long if they differ by this share of the longer one
+LENGTH_TOLERANCE = (
+    0.05  # translations are equally long if they differ by this share of the longer one at most
+)
 
 Text = Sequence[str]  # a line for each sentence
 Systems = Mapping[str, Sequence[Text]]  # the translations of each system's runs, by the system's name
@@ -73,7 +75,7 @@ class Best:
 class EqualLength:
     """A system and the baseline on the sentences of which both have translations of equal length."""
 
-    sentences: int
+    sentences: list[int]  # of each pair of runs
     length_ratio: float  # tokens of the system's translations for one of the baseline's
     scores: dict[str, float]  # BLEU and its parts
     baseline: dict[str, float]
@@ -150,22 +152,25 @@ def score_systems(
 def _equal_length(measured: Sequence[SystemStatistics], baseline: str, seed: int) -> dict[str, EqualLength]:
     """Compare BLEU of each system with the baseline's where their translations are equally long.
 
-    The length of several runs is their mean. A system without such a sentence is left out.
+    Runs are paired, the first with the first; further ones of either system do not count. Other sentences
+    add nothing to the sums. A system that has no sentence left in some pair is left out.
     """
     found: dict[str, EqualLength] = {}
     for part in (part for part in measured if part.metric.scores == Bleu.scores):
-        lengths = {name: runs[..., 0].mean(0) for name, runs in part.systems.items()}
-        for name in part.systems.keys() - {baseline}:
-            both = np.stack((lengths[name], lengths[baseline]))
-            sentences = np.flatnonzero(np.ptp(both, 0) <= LENGTH_TOLERANCE * both.max(0) + NOISE)
-            if not len(sentences):
+        for name in [name for name in part.systems if name != baseline]:
+            pairs = min(len(part.systems[one]) for one in (name, baseline))
+            both = np.stack([part.systems[one][:pairs] for one in (name, baseline)])
+            lengths = both[..., 0]  # [2, pairs, sentences]
+            is_equal = np.ptp(lengths, 0) <= LENGTH_TOLERANCE * lengths.max(0) + NOISE
+            if not is_equal.any(-1).all():
                 continue
-            pair = SystemStatistics(part.metric, {one: part.systems[one] for one in (name, baseline)})
-            samples = resample([pair.take(sentences)], seed)
-            scores, others = ({key: one.score for key, one in samples[one].items()} for one in pair.systems)
-            ratio = both[0, sentences].sum() / max(both[1, sentences].sum(), NOISE)
+            chosen = dict(zip((name, baseline), both * is_equal[..., None], strict=True))
+            samples = resample([SystemStatistics(part.metric, chosen)], seed, drawn_as={name: baseline})
+            scores, others = ({key: one.score for key, one in samples[one].items()} for one in chosen)
+            length, other = (lengths * is_equal).sum((1, 2))
             compared = _pairwise(part.metric.scores, samples)[name][baseline]
-            found[name] = EqualLength(len(sentences), float(ratio), scores, others, compared)
+            ratio = float(length / other) if other else 1.0
+            found[name] = EqualLength(is_equal.sum(-1).tolist(), ratio, scores, others, compared)
     return found
 
 

@@ -8,7 +8,7 @@ from preorder.analysis.results import length_warnings
 from preorder.data import Permutation
 from preorder.metrics import METRICS
 from preorder.metrics.orders import Preordering
-from preorder.metrics.scoring import LENGTH_TOLERANCE, measure, measure_translations, score_systems
+from preorder.metrics.scoring import measure, measure_translations, score_systems
 from tests.support.texts import spoilt
 
 EDITS = [f"ter_{kind}" for kind in ("insertions", "deletions", "substitutions", "shifts")]
@@ -122,6 +122,13 @@ def test_of_several_runs_the_sign_test_takes_the_mean():
     assert found.sign_test_p_value == pytest.approx(2 / 2**8)
 
 
+def cut(lines, share, seed):
+    """Drop a share of the words at the ends of lines, at random."""
+    generator = random.Random(seed)
+    kept = (sum(generator.random() >= share for _ in line.split()) for line in lines)
+    return [" ".join(line.split()[:count]) for line, count in zip(lines, kept, strict=True)]
+
+
 def of_other_length(lines, seed):
     """Drop words of each line, or repeat some: from a third to twice as many."""
     generator = random.Random(seed)
@@ -135,35 +142,55 @@ def parts(runs, reference):
 
 
 def test_bleu_of_sentences_that_both_translate_equally_long(reference):
-    """The twin: each sentence's lengths counted by hand, and sacrebleu's scores of those that agree."""
-    systems = {"base": [spoilt(reference, 0.2, 1)], "same": [spoilt(reference, 0.1, 2)]}
-    systems["base"].append(of_other_length(systems["base"][0], 3))
-    systems["other"] = [
-        of_other_length(run, seed) for seed, run in enumerate((reference, reference, reference))
-    ]
-    found = score_systems(measure_translations([reference], systems), "base")
-    assert set(found.equal_length) == {"same", "other"}
-    for name, equal in found.equal_length.items():
+    """The twin: each sentence's words counted by hand, and sacrebleu's scores of those that agree."""
+    base = [spoilt(reference, 0.2, 1), of_other_length(reference, 2)]
+    other = [of_other_length(reference, seed) for seed in (3, 4, 5)]
+    found = score_systems(measure_translations([reference], {"base": base, "other": other}), "base")
+    equal = found.equal_length["other"]
+    scores, sentences, words = [], [], np.zeros(2)
+    for pair in zip(other[:2], base, strict=True):
         chosen = []
-        for index in range(len(reference)):
-            one, base = (
-                sum(len(run[index].split()) for run in systems[system]) / len(systems[system])
-                for system in (name, "base")
-            )
-            if max(one, base) - min(one, base) <= LENGTH_TOLERANCE * max(one, base) + 1e-9:
-                chosen.append((index, one, base))
-        indices, *lengths = zip(*chosen, strict=True)
-        assert 0 < equal.sentences == len(indices) < len(reference)
-        assert equal.length_ratio == pytest.approx(sum(lengths[0]) / sum(lengths[1]))
-        few = [reference[index] for index in indices]
-        for system, scores in ((name, equal.scores), ("base", equal.baseline)):
-            twin = parts([[run[index] for index in indices] for run in systems[system]], few)
-            assert [*scores.values()] == pytest.approx(twin)
-        for score, compared in equal.comparisons.items():
-            assert compared.difference == pytest.approx(equal.scores[score] - equal.baseline[score])
-        pair = {one: [[run[index] for index in indices] for run in systems[one]] for one in (name, "base")}
-        alone = score_systems(measure_translations([few], pair, ["bleu"]), "base")
-        assert alone.significance[name] == equal.comparisons
+        for index, lines in enumerate(zip(*pair, strict=True)):
+            short, long = sorted(len(line.split()) for line in lines)
+            if 100 * (long - short) <= 5 * long:
+                chosen.append(index)
+        few = [[run[index] for index in chosen] for run in (reference, *pair)]
+        scores.append([parts([run], few[0]) for run in few[1:]])
+        words += [sum(len(line.split()) for line in run) for run in few[1:]]
+        sentences.append(len(chosen))
+        assert 0 < len(chosen) < len(reference)
+    assert equal.sentences == sentences
+    assert equal.length_ratio == pytest.approx(words[0] / words[1])
+    for given, twin in zip((equal.scores, equal.baseline), np.mean(scores, axis=0), strict=True):
+        assert [*given.values()] == pytest.approx(twin)
+    for score, compared in equal.comparisons.items():
+        assert compared.difference == pytest.approx(equal.scores[score] - equal.baseline[score])
+        low, high = compared.interval
+        assert low <= compared.difference <= high
+
+
+def test_translations_that_are_all_of_equal_length_are_compared_as_they_are(reference):
+    systems = {"base": [spoilt(reference, 0.2, seed) for seed in (1, 2)], "ours": [spoilt(reference, 0.1, 3)]}
+    systems = {name: runs[:1] for name, runs in systems.items()}
+    found = score_systems(measure_translations([reference], systems), "base")
+    assert found.equal_length["ours"].sentences == [len(reference)]
+    compared = {name: found.significance["ours"][name] for name in found.equal_length["ours"].comparisons}
+    assert found.equal_length["ours"].comparisons == compared
+
+
+def test_the_longer_of_two_translations_gains_only_by_its_length(reference):
+    """The longer of two equally good translations has more BLEU. At equal length it has no more."""
+    reference = reference * 8
+    base, *two = ([spoilt(cut(reference, 0.3, seed), 0.3, seed + 9)] for seed in range(3))
+    longer = [
+        [max(lines, key=lambda line: len(line.split())) for lines in zip(two[0][0], two[1][0], strict=True)]
+    ]
+    found = score_systems(measure_translations([reference], {"base": base, "longer": longer}), "base")
+    overall, equal = found.significance["longer"]["bleu"], found.equal_length["longer"]
+    assert overall.p_value < 0.05
+    assert overall.difference > 2 * abs(equal.comparisons["bleu"].difference)
+    assert equal.comparisons["bleu"].p_value > 0.1
+    assert equal.length_ratio == pytest.approx(1, abs=0.01)
 
 
 def test_no_translations_of_equal_length(reference):
@@ -179,13 +206,6 @@ def test_bleu_is_precision_times_brevity_penalty(scoring, reference):
     names = ("bleu", "bleu_precision", "bleu_brevity_penalty")
     assert [found[name] for name in names] == pytest.approx(parts([short], reference))
     assert found["bleu"] == pytest.approx(found["bleu_precision"] * found["bleu_brevity_penalty"])
-
-
-def cut(lines, share, seed):
-    """Drop a share of the words at the ends of lines, at random."""
-    generator = random.Random(seed)
-    kept = (sum(generator.random() >= share for _ in line.split()) for line in lines)
-    return [" ".join(line.split()[:count]) for line, count in zip(lines, kept, strict=True)]
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,191 @@
+"""Print a table of kept translations, as Markdown: BLEU and its parts, at equal length too, and other scores.
+
+An archive in recipes/*/translations holds the translations of each training. In brackets is p against the
+first system, by the paired bootstrap over sentences and, where there are several, trainings.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+
+import numpy as np
+from scipy.stats import kendalltau
+
+from preorder.analysis.results import BLEU_SCORES, SCORE_FORMATS, TRANSLATION_SCORES, p_value
+from preorder.data.formats import parse_positions, parse_tokens
+from preorder.errors import UsageError
+from preorder.io import files
+from preorder.metrics import METRICS, MetricOptions
+from preorder.metrics.scoring import Scoring, Systems, check_system, measure_translations, score_systems
+from preorder.metrics.significance import Comparison
+from preorder_recipes.commands import execute, make_parser
+from preorder_recipes.configuration import GOLD, PREDICTED
+from preorder_recipes.paper_tables import kept_files
+from preorder_recipes.pipeline.leaderboard import markdown_rows
+from preorder_recipes.pipeline.score import MANIFEST
+
+TAU, CONFIDENCE = "tau", "confidence"
+GROUPS = 4  # of sentences, equally many in each
+REPEATED = 4  # words of a sequence that a translation should not repeat
+LONG = 50  # source words of the longest sentences that count in a column of its own
+AT_EQUAL_LENGTH = "at equal length"
+GROUP_SCORES = (*BLEU_SCORES, "ter", "ribes")
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the command; return its exit status."""
+    parser = make_parser(run)
+    add = parser.add_argument
+    add("archive", help="name in recipes/*/translations, without .tar.xz")
+    add("--data", metavar="DIR", type=Path, required=True, help="folder of the corpus, with its test set")
+    add("--systems", metavar="S,…", help="these, the baseline first (default: all of the archive)")
+    add("--trainings", metavar="N,…", default="*", help="those of these seeds (default: all)")
+    what = "a table of four groups of sentences: by tau of the kept predicted order with the gold order, "
+    add("--by", choices=(TAU, CONFIDENCE), help=f"{what}or by the preorderer's confidence in its order")
+    add("--out", metavar="F", default=files.STANDARD, help="Markdown (default: standard output)")
+    return execute(parser, argv)
+
+
+def run(arguments: argparse.Namespace) -> None:
+    """Read an archive and the test set, and print the table."""
+    archive = arguments.archive
+    manifest = files.read_json(str(_kept(archive, MANIFEST)))
+    source, target = (Path(path).name for path in (manifest["source"], manifest["references"][0]))
+    systems = {}
+    for name in arguments.systems.split(",") if arguments.systems else manifest["systems"]:
+        check_system(name, manifest["systems"])
+        side = Path(target).suffix
+        paths = [
+            _kept(archive, f"{name}.seed{seed}{side}")
+            for seed in arguments.trainings.split(",")
+            if seed != "*"
+        ]
+        systems[name] = paths or kept_files(archive, f"{name}.seed*{side}")
+    texts = [(str(path), files.read_lines(str(path))) for runs in systems.values() for path in runs]
+    tokens = files.read_parsed(str(arguments.data / source), parse_tokens)
+    reference = str(arguments.data / target)
+    columns = files.read_columns(
+        (reference, files.read_lines(reference)), (str(arguments.data / source), tokens), *texts
+    )
+    lines, sentences, *translations = columns
+    read = iter(translations)
+    systems = {name: [next(read) for _ in runs] for name, runs in systems.items()}
+    lengths = list(map(len, sentences))
+    if arguments.by:
+        rows = _grouped(systems, lines, lengths, _values(archive, source, arguments.by), arguments.by)
+    else:
+        rows = _table(systems, lines, lengths)
+    files.write_lines(arguments.out, markdown_rows(list(rows)))
+
+
+def _kept(archive: str, name: str) -> Path:
+    found = kept_files(archive, name)
+    if not found:
+        raise UsageError(f"no archive {archive} in recipes/*/translations has {name}")
+    return found[0]
+
+
+def _values(archive: str, source: str, kind: str) -> np.ndarray:
+    """Return of each sentence its confidence, or tau of two orders: of fewer than two tokens 1."""
+    if kind == CONFIDENCE:
+        return np.loadtxt(_kept(archive, f"{source}.{PREDICTED}.{CONFIDENCE}"))
+    paths = (str(_kept(archive, f"{source}.{order}.positions")) for order in (PREDICTED, GOLD))
+    pairs = zip(*(files.read_parsed(path, parse_positions) for path in paths), strict=True)
+    return np.array(
+        [
+            kendalltau(*(one.positions for one in pair)).statistic if len(pair[0]) > 1 else 1.0
+            for pair in pairs
+        ]
+    )
+
+
+def _table(systems: Systems, reference: Sequence[str], lengths: Sequence[int]) -> Iterator[list[str]]:
+    """Yield the titles of the columns, then a row for each system."""
+    found = _score(systems, reference, METRICS)
+    short = [index for index, length in enumerate(lengths) if length <= LONG]
+    of_short = _score(_some(systems, short), [reference[index] for index in short], METRICS[:1])
+    titles = [SCORE_FORMATS[name].title for name in TRANSLATION_SCORES]
+    parts = len(BLEU_SCORES)
+    yield [
+        "system (trainings)",
+        *titles[:parts],
+        AT_EQUAL_LENGTH,
+        *titles[parts:],
+        f"up to {LONG}",
+        "repeating",
+    ]
+    for name, runs in systems.items():
+        scores = [_cell(found, name, score) for score in TRANSLATION_SCORES]
+        share = np.mean([_repeats(line) for run in runs for line in run])
+        short_cell = SCORE_FORMATS["bleu"].format(of_short.systems[name]["bleu"])
+        label = f"`{name}` ({len(runs)})"
+        yield [
+            label,
+            *scores[:parts],
+            _equal_cell(found, name),
+            *scores[parts:],
+            short_cell,
+            f"{100 * share:.0f} %",
+        ]
+
+
+def _grouped(
+    systems: Systems, reference: Sequence[str], lengths: Sequence[int], values: np.ndarray, title: str
+) -> Iterator[list[str]]:
+    """Yield the titles of the columns, then a row for each system in each group of sentences."""
+    titles = [SCORE_FORMATS[name].title for name in GROUP_SCORES]
+    yield [title, "source words", "system", *titles, AT_EQUAL_LENGTH]
+    for group in np.array_split(np.argsort(values, kind="stable"), GROUPS):
+        found = _score(_some(systems, group), [reference[index] for index in group], METRICS)
+        words = np.mean([lengths[index] for index in group])
+        for name in systems:
+            scores = [_cell(found, name, score) for score in GROUP_SCORES]
+            label = (
+                [f"up to {values[group[-1]]:.2f}", f"{words:.1f}"]
+                if name == next(iter(systems))
+                else ["", ""]
+            )
+            yield [*label, f"`{name}`", *scores, _equal_cell(found, name)]
+
+
+def _score(systems: Systems, reference: Sequence[str], metrics: Sequence[str]) -> Scoring:
+    measured = measure_translations([reference], systems, metrics, MetricOptions(tokenize="none"))
+    return score_systems(measured, next(iter(systems)))
+
+
+def _some(systems: Systems, sentences: Iterable[int]) -> Systems:
+    return {name: [[run[index] for index in sentences] for run in runs] for name, runs in systems.items()}
+
+
+def _cell(found: Scoring, system: str, name: str) -> str:
+    """Return the mean over the trainings, of BLEU with their standard deviation, and p in brackets."""
+    form, runs = SCORE_FORMATS[name].format, found.runs[system][name]
+    deviation = "" if runs.deviation is None or name != "bleu" else f" ± {form(runs.deviation)}"
+    return form(runs.mean) + deviation + _p(found.significance.get(system, {}).get(name))
+
+
+def _equal_cell(found: Scoring, system: str) -> str:
+    """Return what the system gains at equal length, p in brackets, and of how many sentences."""
+    equal = found.equal_length.get(system)
+    if equal is None:
+        return ""
+    compared = equal.comparisons["bleu"]
+    gain = SCORE_FORMATS["bleu"].format_difference(compared.difference)
+    return f"{gain}{_p(compared)} of {np.mean(equal.sentences):.0f}"
+
+
+def _p(compared: Comparison | None) -> str:
+    return f" ({p_value(compared.p_value)})" if compared else ""
+
+
+def _repeats(line: str) -> bool:
+    """Say whether a sequence of four words occurs twice."""
+    words = line.split()
+    ends = range(REPEATED, len(words) + 1)
+    return len({tuple(words[end - REPEATED : end]) for end in ends}) < len(ends)
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
