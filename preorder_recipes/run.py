@@ -99,9 +99,9 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     )
     add("--cross-fit", metavar="K", type=_folds, default=5, help=what)
     what = (
-        "order all text with this model of preorder train, a folder or the name of one that comes with the "
-        "package, instead of training one. It has not seen the text, so it needs no --cross-fit. Links are "
-        "made only if a system reads them (gold orders, lambda_align); without links no order is evaluated"
+        "order all text with this model, a folder of preorder train or a name of preorder models, instead of "
+        "training one. It has not seen the text, so it needs no --cross-fit. Links are made only if a system "
+        "reads them (gold orders, lambda_align); without links no order is evaluated"
     )
     add("--preorderer", metavar="MODEL", help=what)
     what = "train the model of --preorderer further on the links of the data, and cross-fit"

@@ -93,9 +93,9 @@ def trusted_groups(
             best[i][1].append(j)
     extents = [(targets[0], targets[-1]) if targets else None for _, targets in best]
     confidences = [confidence or CERTAIN for confidence, _ in best]
-    if not _fit(extents, confidences):
+    if not _fit(extents, confidences) or (groups := _ranks(extents)) is None:
         return None
-    return _ranks(extents), tuple(confidences)
+    return groups, tuple(confidences)
 
 
 def _fit(extents: list[tuple[int, int] | None], confidences: list[float]) -> bool:

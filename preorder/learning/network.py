@@ -15,7 +15,7 @@ from typing import Any, Generic, TypeVar
 import numpy as np
 from llvmlite import binding
 
-from preorder.data import Bitext
+from preorder.data import Bitext, Permutation, Sentence
 from preorder.errors import DataError, NotFiniteError, require, shown
 from preorder.learning.checkpoint import Arrays, Checkpoint, add_prefix, checked, part_with
 from preorder.learning.encode import UNKNOWN
@@ -114,7 +114,7 @@ class NetworkLearner(ABC, Generic[Network, Result]):
     The same data and seed give the same weights on the same machine: each operation uses one thread. Rare
     words are read as unknown now and then (Kiperwasser and Goldberg 2016), so that these are learned, too;
     with word dropout all words are.
-    With ``key`` and ``order`` a subclass is a :class:`.loop.Trainable`.
+    It is a :class:`.loop.Trainable`.
     """
 
     def __init__(
@@ -151,6 +151,14 @@ class NetworkLearner(ABC, Generic[Network, Result]):
 
     def __len__(self) -> int:
         return self._longer.size
+
+    @abstractmethod
+    def key(self) -> str:
+        """See :meth:`.loop.Trainable.key`."""
+
+    @abstractmethod
+    def order(self, sentences: Sequence[Sentence]) -> list[Permutation]:
+        """See :meth:`.loop.Trainable.order`."""
 
     @abstractmethod
     def _loss(self, minibatch: np.ndarray) -> tuple[torch.Tensor, Result]:

@@ -218,7 +218,7 @@ def test_the_tau_of_kept_orders(tmp_path, capsys, monkeypatch):
     line += ["--table", "III, German", "--table", "Figure 9"]
     assert papers.main(line) == 0
     page = capsys.readouterr().out
-    assert "| system | tau | paper | BLEU | paper | RIBES | paper |\n" in page
+    assert "| system | tau | paper | BLEU | paper | precision | brevity | RIBES | paper |\n" in page
     rows = [row.split(" | ") for row in page.split("\n") if row.startswith("| ")]
     found = {row[0]: [cell.split(" (")[0].rstrip(" |") for cell in row[1:]] for row in rows}
     assert [found[f"| {name}"][:2] for name in ("baseline", "relative, BTG")] == [
@@ -231,7 +231,7 @@ def test_the_tau_of_kept_orders(tmp_path, capsys, monkeypatch):
         path.unlink()
     assert papers.main(line) == 0
     page = capsys.readouterr().out
-    assert "| system | BLEU | paper | RIBES | paper |\n" in page
+    assert "| system | BLEU | paper | precision | brevity | RIBES | paper |\n" in page
     assert "Kendall" not in page
 
 
