@@ -16,7 +16,7 @@ from onmt_preorder.input.raw_text import MODES, make_detokenizer, make_tokenizer
 from onmt_preorder.plugin import require
 from preorder import __version__
 from preorder.command_line import Parser, execute, options, visible
-from preorder.data.formats import text_lines
+from preorder.data.texts import text_lines
 from preorder.errors import DataError, UsageError
 from preorder.io import files
 from preorder.progress import is_quiet, progress

@@ -23,7 +23,7 @@ from preorder.alignment.gold import gold_permutation, target_groups
 from preorder.alignment.links import DEFAULT_SYMMETRIZATION, SYMMETRIZATIONS
 from preorder.annotate.classes import DEFAULT_CLASSES, WordClasses, learn_classes
 from preorder.api_values import Links, Tokens, each, filled
-from preorder.data import BinaryTree, Bitext, Permutation, Sentence, formats
+from preorder.data import BinaryTree, Bitext, Permutation, Sentence, formats, texts
 from preorder.errors import UsageError, errors_in, shown
 from preorder.io import storage
 from preorder.io.files import parse_lines, read_json
@@ -233,7 +233,7 @@ class LineModel:
         parse = partial(formats.parse_annotated, fields=self._fields)
         if self._fields == 1:
             if all("\t" in line.strip() for line in lines if line.strip()):  # else a tab is a space
-                lines = list(formats.text_lines("lines", iter(lines)))
+                lines = list(texts.text_lines("lines", iter(lines)))
             parse = formats.parse_source
         text = "".join(f"{line}\n" for line in lines).encode()
         ordered, _ = order((text,), len(lines), self._fields, partial(parse_lines, "lines", lines, parse))

@@ -9,8 +9,9 @@ from numbers import Integral, Real
 from typing import Any, TypeVar
 
 from preorder.data import Alignment, Permutation, Sentence
-from preorder.data.formats import confidences_of, parse_alignment, parse_source, parse_tokens, text_lines
+from preorder.data.formats import confidences_of, parse_alignment, parse_source, parse_tokens
 from preorder.data.sentence import CERTAIN, Link
+from preorder.data.texts import token_lines
 from preorder.errors import DataError, UsageError, errors_in, shown
 from preorder.io.files import BYTE_ORDER_MARK, parse_lines, without_line_end
 from preorder.syntax.read import with_bracketing
@@ -95,7 +96,7 @@ def sentences_of(
     sources: Iterable[Tokens], tags: Iterable[Tokens] | None = None, trees: Iterable[str] | None = None
 ) -> list[Sentence]:
     """Return the sentences with their layers; a DataError: they do not fit together."""
-    lines = text_lines("sources", iter(each(line_of_tokens, sources=sources)))
+    lines = token_lines("sources", iter(each(line_of_tokens, sources=sources)))
     sentences = [sentence.interned() for sentence in parse_lines("sources", lines, parse_source)]
     if tags is not None:
         sentences = each(lambda s, t: replace(s, tags=tokens_of(t)), sources=sentences, tags=tags)

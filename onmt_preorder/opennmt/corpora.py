@@ -32,9 +32,9 @@ from preorder.data.formats import (
     FEATURE_SEPARATOR,
     escape_tokens,
     parse_tokens,
-    text_lines,
     unescape_token,
 )
+from preorder.data.texts import text_lines
 from preorder.errors import DataError, errors_in
 from preorder.io.files import in_parallel, read_lines, without_line_end
 

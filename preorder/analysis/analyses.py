@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -12,7 +12,8 @@ from preorder.alignment.gold import target_groups
 from preorder.analysis import LENGTH_WIDTH
 from preorder.analysis.results import CURVE_SCORES, Breakdown, Curves, Estimate, Group
 from preorder.data import Alignment, Permutation
-from preorder.data.formats import parse_order, parse_positions, parse_tokens, read_alignments, read_plain
+from preorder.data.formats import parse_order, parse_positions, parse_tokens, read_alignments
+from preorder.data.segments import read_sentences
 from preorder.errors import DataError, UsageError, errors_in
 from preorder.io import files
 from preorder.metrics import Metric, MetricOptions, Score
@@ -82,10 +83,11 @@ class EvaluationData:
 
 def read_evaluation_data(paths: EvaluationFiles, options: MetricOptions, seed: int) -> EvaluationData:
     """Read all files together."""
-    texts = [*paths.references, *(path for runs in paths.systems.values() for path in runs)]
-    streams = [(path, read_plain(path, str)) for path in texts]
+    runs = [path for each in paths.systems.values() for path in each]
+    texts = [*((path, "ref") for path in paths.references), *((path, "hyp") for path in runs)]
+    streams: list[tuple[str, Iterable[Any]]] = [(path, read_sentences(path, role)) for path, role in texts]
     if paths.source is not None:
-        streams.append((paths.source, read_plain(paths.source, parse_tokens)))
+        streams.append((paths.source, map(parse_tokens, read_sentences(paths.source, "src"))))
     named = {**paths.positions, **paths.orders}
     for name, path in named.items():
         parse = parse_positions if name in paths.positions else parse_order

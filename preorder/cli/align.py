@@ -13,8 +13,9 @@ from itertools import chain, islice, starmap
 from preorder.alignment.eflomal import MODELS, Aligner, Sampler, Sentences, Settings
 from preorder.alignment.links import DEFAULT_SYMMETRIZATION, SYMMETRIZATIONS, agreement, confident
 from preorder.command_line import options
-from preorder.data.formats import format_alignment, parse_source, parse_tokens, read_alignments, read_plain
+from preorder.data.formats import format_alignment, parse_source, parse_tokens, read_alignments
 from preorder.data.sentence import Alignment
+from preorder.data.texts import read_tokens
 from preorder.errors import UsageError
 from preorder.io import files
 from preorder.progress import LOGGER
@@ -89,8 +90,8 @@ def _aligned(arguments: argparse.Namespace) -> Iterator[Alignment]:
 
 
 def _read(source: str, target: str) -> list[tuple[str, Iterator]]:
-    words = (sentence.interned().words for sentence in read_plain(source, parse_source))
-    targets = (tuple(map(sys.intern, tokens)) for tokens in read_plain(target, parse_tokens))
+    words = (sentence.interned().words for sentence in read_tokens(source, parse_source))
+    targets = (tuple(map(sys.intern, tokens)) for tokens in read_tokens(target, parse_tokens))
     return [(source, words), (target, targets)]
 
 

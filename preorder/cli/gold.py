@@ -8,7 +8,8 @@ from preorder.alignment.gold import gold_permutation
 from preorder.cli.output import formatted
 from preorder.command_line import options
 from preorder.data import Alignment, Permutation, Sentence
-from preorder.data.formats import parse_source, read_alignments, read_plain
+from preorder.data.formats import parse_source, read_alignments
+from preorder.data.texts import read_tokens
 from preorder.io import files
 
 EXAMPLES = """\
@@ -32,7 +33,7 @@ def run(arguments: argparse.Namespace) -> None:
     def pair(sentence: Sentence, alignment: Alignment) -> tuple[Sentence, Permutation]:
         return sentence, gold_permutation(alignment, len(sentence), arguments.unaligned, arguments.statistic)
 
-    sentences = (arguments.src, read_plain(arguments.src, parse_source))
+    sentences = (arguments.src, read_tokens(arguments.src, parse_source))
     alignments = (arguments.align, read_alignments(arguments.align))
     pairs = files.map_parallel(pair, arguments.align, sentences, alignments)
     files.write_lines(arguments.out, formatted(pairs, arguments.format))

@@ -6,8 +6,9 @@ import argparse
 
 from preorder.alignment.tokens import NewTokens, map_links, overlapping
 from preorder.command_line import options
-from preorder.data.formats import format_alignment, parse_tokens, read_alignments, read_plain
+from preorder.data.formats import format_alignment, parse_tokens, read_alignments
 from preorder.data.sentence import Alignment
+from preorder.data.texts import read_tokens
 from preorder.errors import UsageError
 from preorder.io import files
 
@@ -42,7 +43,7 @@ def run(arguments: argparse.Namespace) -> None:
         if (old is None) != (new is None):
             raise UsageError(f"--{side} and --new-{side} belong together")
         if old is not None:
-            texts = ((path, read_plain(path, parse_tokens)) for path in (old, new))
+            texts = ((path, read_tokens(path, parse_tokens)) for path in (old, new))
             sides[side] = new, files.map_parallel(overlapping, new, *texts)
     if not any((sides, arguments.reverse, arguments.min_confidence, arguments.first_index)):
         raise UsageError("nothing to do: name the texts, --tgt and --new-tgt, or --src and --new-src")

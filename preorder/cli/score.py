@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from preorder.command_line import options, print_table, visible
 from preorder.command_line.paths import paths_by_name, runs_by_name
+from preorder.data.texts import subword_mark
 from preorder.errors import UsageError
 from preorder.io import files
 from preorder.metrics import DEFAULTS, METRICS, TOKENIZERS, MetricOptions
@@ -213,6 +214,10 @@ def read_data(arguments: argparse.Namespace, **paths: Any) -> EvaluationData:
     tokenised = sum(line.endswith((" .", " 。")) for line in lines)
     if "bleu" in arguments.metrics and how.tokenize != "none" and 2 * tokenised > len(lines):
         LOGGER.warning("the reference looks tokenised: --tokenize none scores it as it is")
+    named = [("the reference", lines), *((name, runs[0]) for name, runs in data.systems.items())]
+    for name, text in named:
+        if mark := subword_mark(text):
+            LOGGER.warning(f"{name} has subwords, as {mark} says: join them before they are scored")
     has_no_spaces = 2 * sum(bool(line) and " " not in line for line in lines) > len(lines)
     used = {TOKENIZED_BY.get(name) for name in arguments.metrics if has_no_spaces} - {None}
     for option in sorted(name for name in used if getattr(how, name) in SPLIT_AT_SPACES):

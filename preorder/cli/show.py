@@ -15,7 +15,7 @@ from preorder.cli import source
 from preorder.cli.output import add_pictures
 from preorder.cli.source import Source
 from preorder.command_line import options, visible
-from preorder.data import Alignment, BinaryTree, Permutation, Sentence, formats
+from preorder.data import Alignment, BinaryTree, Permutation, Sentence, formats, texts
 from preorder.errors import DataError, UsageError, errors_in
 from preorder.io import files
 from preorder.methods.model_directory import Model, load_model
@@ -140,7 +140,7 @@ def _read_rows(arguments: argparse.Namespace, given: Source) -> Iterator[_Row]:
     if arguments.model is None:
         streams["order"] = options.read_order(arguments.order, arguments.positions)
     if arguments.tgt is not None:
-        streams["tgt"] = arguments.tgt, formats.read_plain(arguments.tgt, formats.parse_tokens)
+        streams["tgt"] = arguments.tgt, texts.read_tokens(arguments.tgt, formats.parse_tokens)
     if arguments.align is not None:
         streams["align"] = arguments.align, formats.read_alignments(arguments.align)
     lines = arguments.lines

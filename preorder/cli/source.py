@@ -26,10 +26,9 @@ from preorder.data.formats import (
     parse_tokens,
     read_alignments,
     read_annotated,
-    read_plain,
-    text_lines,
 )
 from preorder.data.sentence import Alignment, Sentence
+from preorder.data.texts import read_tokens, token_lines
 from preorder.errors import DataError, UsageError, shown
 from preorder.io import files, storage
 from preorder.learning.options import MAX_CLASSES, check_number, flag
@@ -132,7 +131,7 @@ def parsed_sentences(source: Source, columns: Sequence[Iterable[str]], first: in
     """Parse lines of ``--src`` and, where there are any, of ``--pos``; the first has this number."""
     lines, *others = columns
     if first == 1:
-        lines = text_lines(source.src, iter(lines))
+        lines = token_lines(source.src, iter(lines))
     sentences = files.parse_lines(source.src, lines, parse_source, first)
     if not others:
         return sentences
@@ -224,7 +223,7 @@ def read_pair(pair: Pair, trees: TreeFile | None = None) -> list[list[Any]]:
         return sentence.interned(), alignment
 
     named = pair.source.name, read_sentences(pair.source, trees)
-    targets = [] if pair.target is None else [(pair.target, read_plain(pair.target, parse_tokens))]
+    targets = [] if pair.target is None else [(pair.target, read_tokens(pair.target, parse_tokens))]
     if pair.alignment is not None:
         alignments = (pair.alignment, read_alignments(pair.alignment))
         found = files.map_parallel(checked, pair.alignment, named, alignments, *targets)

@@ -16,7 +16,7 @@ from typing import Any, TypeVar
 from preorder.data.sentence import CERTAIN, Alignment, Link, Sentence
 from preorder.data.trees import BinaryTree, Permutation
 from preorder.errors import DataError, shown
-from preorder.io.files import display_name, first_filled, parse_lines, read_lines, read_parsed
+from preorder.io.files import first_filled, parse_lines, read_lines, read_parsed
 
 T = TypeVar("T")
 
@@ -47,24 +47,6 @@ _TREE_SPECIAL = re.compile(r"[\\\[\]<>]")
 def parse_tokens(line: str) -> tuple[str, ...]:
     """Split a line into its tokens; an empty line has none."""
     return tuple(filter(None, line.replace("\t", " ").replace("\r", " ").split(" ")))
-
-
-def text_lines(path: str, lines: Iterator[str]) -> Iterator[str]:
-    """Yield the lines of a text, where a tab is a space; if the first filled line has one, it is a table."""
-    for number, line in enumerate(lines, 1):
-        if "\t" in line.strip():
-            reason = "a tab in the line: words<TAB>tags are for --annot of train, apply and show, or "
-            reason += "fields=2 of preorder.LineModel; of other tables give one column"
-            raise DataError(reason, display_name(path), number)
-        yield line
-        if line.strip():
-            break
-    yield from lines
-
-
-def read_plain(path: str, parse: Callable[[str], T]) -> Iterator[T]:
-    """Yield what ``parse`` makes of each of the :func:`text_lines` of a file."""
-    return parse_lines(path, text_lines(path, read_lines(path)), parse)
 
 
 def parse_source(line: str) -> Sentence:

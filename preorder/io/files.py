@@ -11,6 +11,7 @@ import contextlib
 import io
 import json
 import os
+import re
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import chain, islice, zip_longest
@@ -26,6 +27,15 @@ T = TypeVar("T")
 
 STANDARD = "-"
 BYTE_ORDER_MARK = "\ufeff"
+
+_ENCODINGS = (  # how a file begins that is no UTF-8 text, and what to say of it
+    (re.compile(rb"\xff\xfe|\xfe\xff|(.\0){2}|(\0.){2}"), "UTF-16: convert it, iconv -f UTF-16 -t UTF-8"),
+    (
+        re.compile(rb"\x1f\x8b|BZh[1-9]1AY&SY|\xfd7zXZ\0|\x28\xb5\x2f\xfd"),
+        "compressed: its name must end in .gz, .bz2, .xz or .zst",
+    ),
+    (re.compile(rb"[^\n]*\r[^\n]+\r[^\n]*\n?$"), "lines end in CR alone: convert it, tr '\\r' '\\n'"),
+)
 
 BLOCK_SIZE = 1 << 17  # bytes of the first file that a Block has, about
 
@@ -49,6 +59,8 @@ def read_lines(path: str) -> Iterator[str]:
 
 def decoded(line: bytes, path: str, number: int) -> str:
     """Return a line of a file without its line end, and the first without a byte order mark."""
+    if number == 1 and (known := next((what for looks, what in _ENCODINGS if looks.match(line)), None)):
+        raise DataError(known, display_name(path), number)
     try:
         text = without_line_end(line.decode("utf-8"))
     except UnicodeDecodeError as error:

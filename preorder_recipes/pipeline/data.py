@@ -9,7 +9,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 from preorder.command_line.options import add_number, positive
-from preorder.data.formats import FEATURE_SEPARATOR, parse_source, parse_tokens, text_lines
+from preorder.data.formats import FEATURE_SEPARATOR, parse_source, parse_tokens
+from preorder.data.texts import token_lines
 from preorder.errors import DataError, UsageError
 from preorder.io import files
 from preorder_recipes.commands import execute, make_parser
@@ -101,7 +102,7 @@ def write_columns(out: Path, part: str, suffixes: Sequence[str], columns: Iterab
 
 def read_rows(paths: Sequence[str]) -> Iterator[tuple[str, ...]]:
     """Yield the lines of files side by side, the source first, which must not have positions already."""
-    rows = files.in_parallel(*((path, text_lines(path, files.read_lines(path))) for path in paths))
+    rows = files.in_parallel(*((path, token_lines(path, files.read_lines(path))) for path in paths))
     for number, row in enumerate(rows, 1):
         if FEATURE_SEPARATOR in row[0]:
             list(files.parse_lines(paths[0], [row[0]], parse_source, number))

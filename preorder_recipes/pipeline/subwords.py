@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from itertools import chain
 
 from preorder.command_line.options import add_number, positive
-from preorder.data.formats import text_lines
+from preorder.data.texts import text_lines
 from preorder.errors import UsageError, require
 from preorder.io import files
 from preorder_recipes.commands import execute, make_parser

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from preorder.data import Alignment, BinaryTree, Node, Permutation, Sentence, formats
+from preorder.data import Alignment, BinaryTree, Node, Permutation, Sentence, formats, texts
 from preorder.errors import DataError
 from tests.support.texts import write
 
@@ -59,7 +59,7 @@ def test_a_file_of_links_has_one_format(tmp_path, lines):
     ],
 )
 def test_a_table_is_no_text(lines, number):
-    read = formats.text_lines("src", iter(lines))
+    read = texts.text_lines("src", iter(lines))
     if number is None:
         assert list(read) == lines
         return

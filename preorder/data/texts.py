@@ -1,0 +1,103 @@
+"""What a file of text is: a tokenised sentence a line, or what other tools write.
+
+A file of another kind is refused by its first filled line, with the remedy. Of text that does not look
+tokenised there is one warning. Lines are passed on one by one, so that a stream is answered line by line.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from typing import TypeVar
+
+from preorder.data.formats import parse_tokens
+from preorder.data.spellings import MARKS
+from preorder.errors import DataError, shown
+from preorder.io.files import display_name, parse_lines, read_lines
+from preorder.progress import LOGGER
+
+T = TypeVar("T")
+
+LOOKED_AT = 100  # filled lines by which a text is judged
+FEWEST = 10  # lines that must show that a text is not tokenised
+LONG = 15  # characters of a line without a space, from which it is more than a word
+
+MARKUP = re.compile(r"\s*<(\?xml|!doctype|!--|srcset|refset|tstset|mteval|tmx|dataset|doc|seg)\b", re.I)
+_PLAIN = "give a file with one tokenised sentence a line"
+_KINDS = (  # pattern of the first filled line, what the file is (None: a table), and what to do
+    (MARKUP, "markup (SGML, XML or TMX)", f"preorder score reads WMT's test sets; else {_PLAIN}"),
+    (re.compile(r'\s*(\{\s*"[^"]*"\s*:|\[\s*\{|[{\[]\s*$)'), "JSON", _PLAIN),
+    (re.compile(r".*\S +\|\|\| +\S"), "a bitext, source ||| target", "cut it in two files, one a side"),
+    (re.compile(r"# Sentence pair \("), "GIZA++'s output", "give the text that was aligned"),
+    (re.compile(r"Sentence #1\b"), "CoreNLP's output", "use its tokens, one sentence a line"),
+    (
+        re.compile(r"1(\t[^\t]*){9}$"),
+        "CoNLL-U",
+        "--trees reads it; give its words as text",
+    ),
+    (
+        re.compile(r".*\S.*\t.*\S"),
+        None,
+        "words<TAB>tags are for --annot of train, apply and show, or fields=2 of preorder.LineModel; "
+        "of other tables give one column",
+    ),
+)
+_GLUED = re.compile(r"\w\w[.!?。！？]$")
+_ENDED = re.compile(r"[.!?。！？]$")
+_UNSPACED = re.compile(r"[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff]")
+
+
+def text_lines(path: str, lines: Iterator[str]) -> Iterator[str]:
+    """Yield the lines of a text, where a tab is a space; a DataError: its first line is of no text."""
+    for number, line in enumerate(lines, 1):
+        for pattern, kind, remedy in _KINDS:
+            if pattern.match(line):
+                what = f"the file is {kind}" if kind else "a tab in the line"
+                raise DataError(f"{what}: {remedy}", display_name(path), number)
+        yield line
+        if line.strip() and not line.startswith("#"):  # of CoNLL-U, comments come first
+            break
+    yield from lines
+
+
+def token_lines(path: str, lines: Iterator[str]) -> Iterator[str]:
+    """Yield :func:`text_lines`; warn if they do not look tokenised."""
+    seen = ended = glued = unspaced = 0
+    for number, line in enumerate(lines := text_lines(path, lines), 1):
+        yield line
+        tokens = parse_tokens(line)
+        if not tokens:
+            continue
+        seen += 1
+        ended += bool(_ENDED.search(tokens[-1]))
+        glued += bool(_GLUED.search(tokens[-1]))
+        unspaced += len(tokens) == 1 and len(tokens[0]) > LONG and bool(_UNSPACED.search(tokens[0]))
+        if (glued >= FEWEST and 2 * glued > ended) or (unspaced >= FEWEST and 2 * unspaced > seen):
+            where = f"{display_name(path)}, line {number}"
+            LOGGER.warning(
+                f"{where}: the text does not look tokenised: {shown(tokens[-1])} is one token. "
+                "Put spaces between words and punctuation, as sacremoses, SudachiPy, Stanza or spaCy do"
+            )
+            break
+        if seen == LOOKED_AT:
+            break
+    yield from lines
+
+
+def subword_mark(lines: Sequence[str]) -> str | None:
+    """Return the mark of a subword tokeniser that one line of ten or more has; None: no mark."""
+    for mark, pattern in MARKS.items():
+        looks = re.compile(pattern)
+        if 10 * sum(any(map(looks.search, line.split())) for line in lines) >= max(1, len(lines)):
+            return mark
+    return None
+
+
+def read_text(path: str, parse: Callable[[str], T]) -> Iterator[T]:
+    """Yield what ``parse`` makes of each of the :func:`text_lines` of a file."""
+    return parse_lines(path, text_lines(path, read_lines(path)), parse)
+
+
+def read_tokens(path: str, parse: Callable[[str], T]) -> Iterator[T]:
+    """Yield what ``parse`` makes of each of the :func:`token_lines` of a file."""
+    return parse_lines(path, token_lines(path, read_lines(path)), parse)

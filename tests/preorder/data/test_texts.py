@@ -1,0 +1,191 @@
+"""What other tools write is told from text; what does not look tokenised gets a warning."""
+
+import gzip
+import json
+import logging
+
+import pytest
+
+from preorder.cli import main
+from preorder.data.segments import read_sentences
+from preorder.data.texts import read_text, read_tokens, subword_mark, text_lines, token_lines
+from preorder.errors import DataError
+from tests.support.texts import write
+
+SGM = """<refset setid="t" srclang="any" trglang="en">
+<doc docid="d1" sysid="ref">
+<p>
+<seg id="1">A bird &amp; a tree .</seg>
+<seg id="2">
+They went home .
+</seg>
+</p>
+</doc>
+<DOC docid="d2" sysid="ref"><SEG id="1"></SEG></DOC>
+</refset>
+"""
+XML = """<?xml version='1.0' encoding='utf-8'?>
+<dataset id="t"><doc origlang="en" id="d">
+<src lang="en"><p><seg id="1">one</seg><seg id="2">two</seg></p></src>
+<ref lang="de" translator="A"><p><seg id="1">eins</seg><seg id="2">zwei</seg></p></ref>
+<hyp system="S" language="de"><p><seg id="1">ein</seg><seg id="2">zwo</seg></p></hyp>
+</doc></dataset>
+"""
+FOREIGN = {
+    "an SGML file": (SGM, "markup"),
+    "XML": (XML, "markup"),
+    "TMX": ('<tmx version="1.4">\n', "markup"),
+    "JSON lines": (json.dumps({"translation": {"en": "a"}}) + "\n", "JSON"),
+    "pretty JSON": ('[\n  {"en": "a"}\n]\n', "JSON"),
+    "fast_align's input": ("the bird sings ||| der Vogel singt\n", "a bitext"),
+    "GIZA++'s output": (
+        "# Sentence pair (1) source length 3 target length 3 alignment score : 0.1\n",
+        "GIZA",
+    ),
+    "CoreNLP's output": ("Sentence #1 (3 tokens):\n", "CoreNLP"),
+    "CoNLL-U without comments": ("1\tI\tI\tPRON\tPRP\t_\t2\tnsubj\t_\t_\n", "CoNLL-U"),
+    "a table": ("a b\tc d\n", "a tab in the line"),
+}
+PLAIN = [
+    '[ " a ] b .',
+    "{ x } .",
+    "a | | b",
+    "||| x",
+    "< doc > a",
+    "Sentence # 2",
+    "Sentence 1 is",
+]
+
+
+@pytest.mark.parametrize("kind", FOREIGN)
+def test_a_file_of_another_kind_is_refused_at_its_first_filled_line(kind, tmp_path):
+    text, what = FOREIGN[kind]
+    path = tmp_path / "file"
+    path.write_text(f"\n \n{text}")
+    with pytest.raises(DataError, match=f"file:3: .*{what}"):
+        list(read_text(str(path), str))
+    path.write_text(f"# sent_id = 1\n{text}")
+    with pytest.raises(DataError, match=f"file:2: .*{what}"):
+        list(read_text(str(path), str))
+
+
+@pytest.mark.parametrize("line", PLAIN)
+def test_text_that_looks_a_little_like_it_is_read(line, tmp_path):
+    assert list(read_text(write(tmp_path / "file", line, "x\ty"), str)) == [line, "x\ty"]
+
+
+def test_lines_are_passed_on_one_by_one():
+    given = iter(["a b", "c"])
+    lines = token_lines("file", given)
+    assert next(lines) == "a b"
+    assert next(given) == "c"
+
+
+def warnings(lines, caplog):
+    caplog.clear()
+    with caplog.at_level(logging.WARNING, "preorder"):
+        assert list(token_lines("file", iter(lines))) == lines
+    return [record.getMessage() for record in caplog.records]
+
+
+@pytest.mark.parametrize(
+    ("lines", "token"),
+    [
+        ([f"I like the pen {n}ab." for n in range(50)], "9ab."),
+        (["これは日本語の文ですが空白がありません。"] * 50, "これは"),
+        (["a b c", "What is this?"] * 25, "this?"),
+    ],
+)
+def test_text_that_is_not_tokenised_gets_one_warning(lines, token, caplog):
+    (warning,) = warnings(lines, caplog)
+    assert "does not look tokenised" in warning
+    assert token in warning
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        ["I like the pen ."] * 200,
+        ["これ は 日本 語 の 文 です 。"] * 200,
+        ["( contributed by jason r.", "I like it ."] * 100,  # as many abbreviations as full stops
+        ["a title"] * 200,
+        ["I like the pen."] * 9,  # too few to say
+        ["I like the pen ."] * 100 + ["I like the pen."] * 500,  # judged by its beginning
+    ],
+)
+def test_tokenised_text_gets_none(lines, caplog):
+    assert warnings(lines, caplog) == []
+
+
+def test_subwords_are_told_by_their_marks():
+    assert subword_mark(["the ca@@ ts sleep", "they do"]) == "@@"
+    assert subword_mark(["▁the ▁cat s"]) == "▁"
+    assert subword_mark(["the un ##seen"]) == "##"
+    assert subword_mark(["plain text", "mail a@@b"]) is None
+    assert subword_mark(["the ca@@ ts", *["plain"] * 20]) is None
+    assert subword_mark([]) is None
+
+
+def test_segments_of_wmt_are_read(tmp_path):
+    sgm = write(tmp_path / "t.sgm", SGM)
+    assert list(read_sentences(sgm, "ref")) == ["A bird & a tree .", "They went home .", ""]
+    assert list(read_sentences(sgm, "hyp")) == ["A bird & a tree .", "They went home .", ""]  # its only side
+    xml = write(tmp_path / "t.xml", XML)
+    assert [list(read_sentences(xml, role)) for role in ("src", "ref", "hyp")] == [
+        ["one", "two"],
+        ["eins", "zwei"],
+        ["ein", "zwo"],
+    ]
+    two = write(tmp_path / "two.xml", XML.replace('system="S"', 'translator="B"').replace("hyp", "ref"))
+    with pytest.raises(DataError, match="segments of A, B: give those of one"):
+        list(read_sentences(two, "ref"))
+    with pytest.raises(DataError, match="no <seg> of hyp"):
+        list(read_sentences(two, "hyp"))
+    plain = write(tmp_path / "plain", "a b", "<seg>")
+    assert list(read_sentences(plain, "ref")) == ["a b", "<seg>"]
+
+
+def test_score_reads_them(tmp_path, capsys):
+    sgm = write(tmp_path / "ref.sgm", SGM.replace("</refset>", ""))
+    hypothesis = write(tmp_path / "hyp", "A bird & a tree .", "They went home .", "")
+    assert (
+        main(
+            [
+                "score",
+                "--ref",
+                sgm,
+                "--hyp",
+                f"x={hypothesis}",
+                "--metrics",
+                "bleu",
+                "--json",
+                "--tokenize",
+                "none",
+            ]
+        )
+        == 0
+    )
+    assert json.loads(capsys.readouterr().out)["systems"]["x"]["bleu"] == pytest.approx(100)
+
+
+@pytest.mark.parametrize(
+    ("content", "what"),
+    [
+        ("a b\nc\n".encode("utf-16"), "UTF-16"),
+        ("a b\nc\n".encode("utf-16-le"), "UTF-16"),
+        ("a b\nc\n".encode("utf-16-be"), "UTF-16"),
+        (gzip.compress(b"a b\n"), "compressed: its name must end in .gz"),
+        (b"a b\rc d\re f\r", "lines end in CR alone"),
+    ],
+)
+def test_encodings_are_named(content, what, tmp_path):
+    path = tmp_path / "file"
+    path.write_bytes(content)
+    with pytest.raises(DataError, match=f"file:1: .*{what}"):
+        list(read_tokens(str(path), str))
+
+
+def test_a_carriage_return_at_the_end_of_a_line_is_none(tmp_path):
+    path = tmp_path / "file"
+    path.write_bytes(b"a b\r\nc\rd\r\n")
+    assert list(text_lines("file", read_text(str(path), str))) == ["a b", "c\rd"]
