@@ -13,8 +13,10 @@ from pathlib import Path
 import numpy as np
 from scipy.stats import kendalltau
 
+from preorder.alignment.gold import gold_permutation
 from preorder.analysis.results import BLEU_SCORES, SCORE_FORMATS, TRANSLATION_SCORES, p_value
-from preorder.data.formats import parse_positions, parse_tokens
+from preorder.data import Alignment, Permutation
+from preorder.data.formats import parse_positions, parse_tokens, read_alignments
 from preorder.errors import UsageError
 from preorder.io import files
 from preorder.metrics import METRICS, MetricOptions
@@ -26,7 +28,7 @@ from preorder_recipes.paper_tables import kept_files
 from preorder_recipes.pipeline.leaderboard import markdown_rows
 from preorder_recipes.pipeline.score import MANIFEST
 
-TAU, CONFIDENCE = "tau", "confidence"
+TAU, CONFIDENCE, TRANSLATION = "tau", "confidence", "translation"
 GROUPS = 4  # of sentences, equally many in each
 REPEATED = 4  # words of a sequence that a translation should not repeat
 LONG = 50  # source words of the longest sentences that count in a column of its own
@@ -42,8 +44,11 @@ def main(argv: Sequence[str] | None = None) -> int:
     add("--data", metavar="DIR", type=Path, required=True, help="folder of the corpus, with its test set")
     add("--systems", metavar="S,…", help="these, the baseline first (default: all of the archive)")
     add("--trainings", metavar="N,…", default="*", help="those of these seeds (default: all)")
-    what = "a table of four groups of sentences: by tau of the kept predicted order with the gold order, "
-    add("--by", choices=(TAU, CONFIDENCE), help=f"{what}or by the preorderer's confidence in its order")
+    what = (
+        "a table of four groups of sentences, by what the archive holds: tau of the predicted and the gold "
+    )
+    what += "order; the preorderer's confidence; tau of the orders by links to the reference and to another "
+    add("--by", choices=(TAU, CONFIDENCE, TRANSLATION), help=f"{what}translation")
     add("--out", metavar="F", default=files.STANDARD, help="Markdown (default: standard output)")
     return execute(parser, argv)
 
@@ -51,18 +56,14 @@ def main(argv: Sequence[str] | None = None) -> int:
 def run(arguments: argparse.Namespace) -> None:
     """Read an archive and the test set, and print the table."""
     archive = arguments.archive
-    manifest = files.read_json(str(_kept(archive, MANIFEST)))
+    manifest = files.read_json(str(*_kept(archive, MANIFEST)))
     source, target = (Path(path).name for path in (manifest["source"], manifest["references"][0]))
     systems = {}
     for name in arguments.systems.split(",") if arguments.systems else manifest["systems"]:
         check_system(name, manifest["systems"])
         side = Path(target).suffix
-        paths = [
-            _kept(archive, f"{name}.seed{seed}{side}")
-            for seed in arguments.trainings.split(",")
-            if seed != "*"
-        ]
-        systems[name] = paths or kept_files(archive, f"{name}.seed*{side}")
+        wanted = [f"{name}.seed{seed}{side}" for seed in arguments.trainings.split(",")]
+        systems[name] = [path for pattern in wanted for path in _kept(archive, pattern)]
     texts = [(str(path), files.read_lines(str(path))) for runs in systems.values() for path in runs]
     tokens = files.read_parsed(str(arguments.data / source), parse_tokens)
     reference = str(arguments.data / target)
@@ -74,31 +75,46 @@ def run(arguments: argparse.Namespace) -> None:
     systems = {name: [next(read) for _ in runs] for name, runs in systems.items()}
     lengths = list(map(len, sentences))
     if arguments.by:
-        rows = _grouped(systems, lines, lengths, _values(archive, source, arguments.by), arguments.by)
+        values = _values(archive, source, arguments.by, lengths)
+        rows = _grouped(systems, lines, lengths, values, arguments.by)
     else:
         rows = _table(systems, lines, lengths)
     files.write_lines(arguments.out, markdown_rows(list(rows)))
 
 
-def _kept(archive: str, name: str) -> Path:
-    found = kept_files(archive, name)
-    if not found:
-        raise UsageError(f"no archive {archive} in recipes/*/translations has {name}")
-    return found[0]
+def _kept(archive: str, pattern: str) -> list[Path]:
+    """Return the files of an archive; a UsageError: there is none."""
+    if not (found := kept_files(archive, pattern)):
+        raise UsageError(f"no archive {archive} in recipes/*/translations has {pattern}")
+    return found
 
 
-def _values(archive: str, source: str, kind: str) -> np.ndarray:
-    """Return of each sentence its confidence, or tau of two orders: of fewer than two tokens 1."""
+def _values(archive: str, source: str, kind: str, lengths: Sequence[int]) -> np.ndarray:
+    """Return a number of each sentence by which to group it; NaN: in no group."""
     if kind == CONFIDENCE:
-        return np.loadtxt(_kept(archive, f"{source}.{PREDICTED}.{CONFIDENCE}"))
-    paths = (str(_kept(archive, f"{source}.{order}.positions")) for order in (PREDICTED, GOLD))
-    pairs = zip(*(files.read_parsed(path, parse_positions) for path in paths), strict=True)
-    return np.array(
-        [
-            kendalltau(*(one.positions for one in pair)).statistic if len(pair[0]) > 1 else 1.0
-            for pair in pairs
-        ]
-    )
+        (path,) = _kept(archive, f"{source}.{PREDICTED}.{CONFIDENCE}")
+        return np.loadtxt(path)
+    if kind == TAU:
+        paths = [str(*_kept(archive, f"{source}.{order}.positions")) for order in (PREDICTED, GOLD)]
+        pairs = zip(*(files.read_parsed(path, parse_positions) for path in paths), strict=True)
+        return np.array([agreement(*pair, range(len(pair[0]))) for pair in pairs])
+    paths = [str(*_kept(archive, f"links.{side}.align")) for side in ("reference", TRANSLATION)]
+    links = zip(*map(read_alignments, paths), lengths, strict=True)
+    return np.array([_agreement_of_links(*pair, length) for *pair, length in links])
+
+
+def _agreement_of_links(one: Alignment, other: Alignment, length: int) -> float:
+    """Return :func:`agreement` of the orders by links, over the tokens that both link."""
+    linked = [{source for source, _ in links.links} for links in (one, other)]
+    orders = (gold_permutation(links, length) for links in (one, other))
+    return agreement(*orders, sorted(set.intersection(*linked)))
+
+
+def agreement(one: Permutation, other: Permutation, tokens: Sequence[int]) -> float:
+    """Return Kendall's tau of two orders over some of the tokens, -1 to 1; NaN for fewer than two."""
+    if len(tokens) < 2:
+        return float("nan")
+    return float(kendalltau(*(np.array(order.positions)[list(tokens)] for order in (one, other))).statistic)
 
 
 def _table(systems: Systems, reference: Sequence[str], lengths: Sequence[int]) -> Iterator[list[str]]:
@@ -137,17 +153,15 @@ def _grouped(
     """Yield the titles of the columns, then a row for each system in each group of sentences."""
     titles = [SCORE_FORMATS[name].title for name in GROUP_SCORES]
     yield [title, "source words", "system", *titles, AT_EQUAL_LENGTH]
-    for group in np.array_split(np.argsort(values, kind="stable"), GROUPS):
-        found = _score(_some(systems, group), [reference[index] for index in group], METRICS)
+    order = np.argsort(values, kind="stable")[: np.sum(~np.isnan(values))]
+    for group in np.array_split(order, GROUPS):
+        found = _score(_some(systems, group), [reference[index] for index in group], ("bleu", "ter", "ribes"))
+        label = f"up to {values[group[-1]]:.2f}"
         words = np.mean([lengths[index] for index in group])
         for name in systems:
             scores = [_cell(found, name, score) for score in GROUP_SCORES]
-            label = (
-                [f"up to {values[group[-1]]:.2f}", f"{words:.1f}"]
-                if name == next(iter(systems))
-                else ["", ""]
-            )
-            yield [*label, f"`{name}`", *scores, _equal_cell(found, name)]
+            yield [label, f"{words:.1f}", f"`{name}`", *scores, _equal_cell(found, name)]
+            label = "…"
 
 
 def _score(systems: Systems, reference: Sequence[str], metrics: Sequence[str]) -> Scoring:
