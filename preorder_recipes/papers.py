@@ -49,7 +49,7 @@ HEAD = """\
 Our figure, then the paper's. Corpora and sizes differ, so only what a system gains can be compared.
 ± is the standard deviation over trainings. In brackets is p against the first row, by the paired bootstrap.
 BLEU is precision (the geometric mean of n-gram precisions) times the brevity penalty. Both stand beside it.
-Of translations with swapped words, only scores are kept: their precision cannot be printed again.
+Of translations with swapped words, only BLEU and RIBES are kept: their precision cannot be printed again.
 Each table's command prints it, and first trains what is neither kept in `recipes/` nor made in the folder
 of `--run`. The hours are of its systems, without what these begin from; `--plan` says which are missing.
 The corpora: [enja](../recipes/enja/README.md), 50,000 pairs of 8 words,
