@@ -70,7 +70,7 @@ def test_defaults_are_those_of_the_commands():
     assert {default(preorder.train, name) for name in ("classes", "init", "trees", "tags")} == {None}
     for method in METHODS:
         arguments = parser.parse_args([*line.split(), "--trees", "x", "--method", method])
-        assert train_command._plan(arguments, method, None) == TrainingPlan.of(method)
+        assert train_command._plan(arguments, method, None, True) == TrainingPlan.of(method)
     commands = {
         "align --tgt x": [(preorder.align, "seed", "seed")],
         "apply --model x": [(preorder.LineModel, "format", "format"), (preorder.load, "threads", "threads")],
