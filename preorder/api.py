@@ -42,6 +42,7 @@ from preorder.methods.train import TrainingPlan, choose_method
 
 if TYPE_CHECKING:
     from preorder.analysis.sentence_picture import DrawnPicture
+    from preorder.metrics.confidence import OrderConfidence
     from preorder.metrics.orders import OrderEvaluation
 
 
@@ -117,6 +118,28 @@ class PreorderModel:
         sentences = self._sentences(sources, layers)
         found = self._model.preorderer.best_orders(self._annotated(sentences), k, self.threads)
         return [[(score, permutation.positions) for score, permutation in best] for best in found]
+
+    def confidences(self, sources: Iterable[Tokens], **layers: Any) -> list[OrderConfidence]:
+        """Return how sure each reordering is: its ``expected_tau`` and that of its ``tokens``.
+
+        ``expected_tau``, -1 to 1, is the Kendall's tau that the model expects of the order over all pairs of
+        tokens; ``tokens`` has the same over the pairs of each source token.
+
+        Raises:
+            UsageError: the model's method is neither ``btg`` nor ``neural-btg``.
+
+        Example:
+            >>> (confidence,) = model.confidences(["they like books"])
+            >>> confidence.expected_tau > 0.9, len(confidence.tokens)
+            (True, 3)
+        """
+        from preorder.metrics.confidence import order_confidence  # imports numba
+
+        preorderer = self._model.preorderer
+        preorderer.check_confidences()
+        annotated = self._annotated(self._sentences(sources, layers))
+        found = preorderer.order(annotated, self.threads), preorderer.inversions(annotated, self.threads)
+        return list(map(order_confidence, *found))
 
     def trees(self, sources: Iterable[Tokens], **layers: Any) -> list[BinaryTree]:
         """Return the BTG tree behind each reordering.

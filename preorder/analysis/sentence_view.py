@@ -17,6 +17,7 @@ from preorder.alignment.gold import target_groups
 from preorder.analysis.results import SCORE_FORMATS, Table
 from preorder.data import Alignment, BinaryTree, Permutation, formats
 from preorder.errors import DataError
+from preorder.metrics.confidence import OrderConfidence
 from preorder.metrics.orders import order_statistics, sentence_scores
 
 
@@ -29,6 +30,7 @@ class SentenceView:
     tree: BinaryTree | None = None  # of straight and inverted nodes
     target: tuple[str, ...] | None = None
     alignment: Alignment | None = None
+    confidence: OrderConfidence | None = None  # of the other order, by its model
 
     def __post_init__(self) -> None:
         if len(self.permutation) != len(self.words):
@@ -94,6 +96,7 @@ def summary(view: SentenceView) -> dict[str, Any]:
         "preordered": list(view.permutation.apply(view.words)),
         "positions": list(view.permutation.positions),
         "order": list(view.permutation.order),
+        "confidence": None if view.confidence is None else view.confidence._asdict(),
         "tree": None if view.tree is None else formats.format_tree(view.words, view.tree),
         "target": None if view.target is None else list(view.target),
         "crossings": crossed,
@@ -110,6 +113,9 @@ def text_lines(view: SentenceView) -> Iterator[str]:
     """Yield the sentence in both orders, its tree, and its links as a matrix in both orders."""
     rows = [("source", view.words), ("preordered", view.permutation.apply(view.words))]
     rows.append(("positions", tuple(map(str, view.permutation.positions))))
+    if view.confidence is not None:
+        tau, tokens = view.confidence
+        rows.append(("E[tau]", (f"{tau:.2f}; of each token", *(f"{one:.2f}" for one in tokens))))
     if view.target is not None:
         rows.append(("target", view.target))
     for name, words in rows:

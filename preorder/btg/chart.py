@@ -52,6 +52,11 @@ def inversions(probabilities: Tensor) -> Tensor:
     return corners.cumsum(1).cumsum(2)[:, :-1, :-1].triu(1)
 
 
+def expected_inversions(parts: Tensor, partner: np.ndarray | None = None) -> np.ndarray:
+    """Return :func:`inversions`, float32, with an ensemble partner's positions, int32 ``[batch, n]``."""
+    return _joint_inversions(marginals(parts), partner).triu(1).clamp(0, 1).float().cpu().numpy()
+
+
 def expected_agreement(parts: Tensor, partner: np.ndarray | None = None) -> np.ndarray:
     """Return parts, float32 as ``parts``, by which a tree scores the expected agreement of its order.
 
@@ -59,15 +64,19 @@ def expected_agreement(parts: Tensor, partner: np.ndarray | None = None) -> np.n
     probabilities of its parts, and the positions of an ensemble partner, int32 ``[batch, n]``, count too.
     """
     probabilities = marginals(parts)
-    inverted = inversions(probabilities)
-    if partner is not None:
-        given = torch.from_numpy(partner).to(parts.device)
-        inverted = inverted.lerp((given[:, :, None] > given[:, None]).to(inverted), PARTNER_WEIGHT)
-    gains = (0.5 - inverted).triu(1)
+    gains = (0.5 - _joint_inversions(probabilities, partner)).triu(1)
     sums = torch.nn.functional.pad(gains.cumsum(1).cumsum(2), (1, 0, 1, 0))
     straight = torch.stack((sums - sums.diagonal(0, 1, 2)[:, None], sums, -sums), 1)  # FIRST, SECOND, WHOLE
     result = PREFERENCE * probabilities + torch.stack((straight, -straight), 2)
     return result.float().contiguous().cpu().numpy()
+
+
+def _joint_inversions(probabilities: Tensor, partner: np.ndarray | None) -> Tensor:
+    inverted = inversions(probabilities)
+    if partner is None:
+        return inverted
+    given = torch.from_numpy(partner).to(probabilities.device)
+    return inverted.lerp((given[:, :, None] > given[:, None]).to(inverted), PARTNER_WEIGHT)
 
 
 class _LogPartition(torch.autograd.Function):

@@ -3,28 +3,33 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable, Iterator
+import contextlib
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import chain, tee
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from preorder.annotate.stanza import StanzaOptions, add_layers
 from preorder.cli import shards, source
 from preorder.cli.output import formatted, warn_of_escapes
 from preorder.cli.source import Source
 from preorder.command_line import options
-from preorder.data.formats import parse_annotated
-from preorder.data.sentence import Sentence
+from preorder.data import BinaryTree, Permutation, Sentence
+from preorder.data.formats import format_confidence, parse_annotated
 from preorder.errors import UsageError
 from preorder.io import files
 from preorder.io.files import Block, read_blocks
+from preorder.methods.base import Preorderer
 from preorder.methods.line_order import Escaped, LineOrderer
 from preorder.methods.model_directory import Model, checksum, load_model
 from preorder.processes import in_order
 from preorder.progress import counting
 from preorder.shards import Shard, Tick, in_threads
+
+if TYPE_CHECKING:
+    from preorder.metrics.confidence import OrderConfidence
 
 BATCH = 50_000  # tokens that are ordered at once; two batches are held, whatever the length of the input
 MAX_AHEAD = 2  # blocks of a file that are held for each thread
@@ -42,7 +47,11 @@ class ApplyJob:
     format: str
     n_best: int | None
     threads: int
+    confidence_out: str | None
+    min_expected_tau: float | None
 
+
+Ordering = Permutation | BinaryTree
 
 Texts = Callable[[ApplyJob, Tick], Iterator[str]]
 """Yields the output for a file, and tells the number of sentences."""
@@ -53,6 +62,7 @@ EXAMPLES = """\
       for a model that was trained with Stanza's tags or trees; Stanza's own models are in the folder "models"
   zcat big.en.gz | preorder apply --model model --format text --threads 4 > big.reordered
   preorder apply --model model --src test.en --n-best 10 --format order
+  preorder apply --model model --src test.en --out test.features --confidence-out test.confidence
 """ + shards.EXAMPLE.format("apply --model model")
 
 
@@ -65,6 +75,11 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     text = "write up to K distinct orders of each sentence, best first, as lines of: "
     text += "sentence number, from 0 ||| order in the chosen format ||| score"
     options.add_number(parser, "--n-best", options.n_best, None, text, "K")
+    text = "write how sure each order is, of methods btg and neural-btg: for each sentence E[tau], the tau "
+    text += "that the model expects of its order (-1 to 1), a tab, and the same for each source token"
+    options.add_files(parser, confidence_out=text)
+    text = "keep the source's order of sentences whose E[tau] is less; of methods btg and neural-btg"
+    options.add_number(parser, "--min-expected-tau", options.tau, None, text, "T")
     options.add_number(parser, "--threads", options.workers, 1, "number of threads")
     shards.add_shard_options(parser)
 
@@ -80,9 +95,16 @@ def run(arguments: argparse.Namespace) -> None:
     if arguments.out_dir is not None:
         settings = {"command": "apply", "--model": checksum(job.model), "--format": job.format}
         settings |= {"--n-best": job.n_best}
+        if job.min_expected_tau is not None:
+            settings["--min-expected-tau"] = job.min_expected_tau
     model = load_model(job.model)
+    if measures_confidence(job):
+        model.preorderer.check_confidences()
+        options.refuse(arguments, ("n_best",), "with --confidence-out or --min-expected-tau")
     given, stanza = source.for_model(job.source, model)
     job = replace(job, source=given)
+    if arguments.out_dir is not None:
+        options.refuse(arguments, ("confidence_out",), "with --out-dir")
     is_alone = arguments.engine != shards.LOCAL or (job.out_dir is not None and job.threads == 1)
     texts: Texts = partial(_texts, model, stanza, 0 if is_alone else job.threads)  # 0: Stanza stays loaded
     if stanza is None and can_order_blocks(model, job):
@@ -100,8 +122,13 @@ def run(arguments: argparse.Namespace) -> None:
 
 def can_order_blocks(model: Model, job: ApplyJob) -> bool:
     """Say whether a model orders the lines of plain files, and there is one order of each to be written."""
-    is_plain = job.source.trees is None and job.n_best is None
+    is_plain = job.source.trees is None and job.n_best is None and not measures_confidence(job)
     return hasattr(model.preorderer, "parse_hashed") and is_plain
+
+
+def measures_confidence(job: ApplyJob) -> bool:
+    """Say whether the confidences of orders are asked for."""
+    return job.confidence_out is not None or job.min_expected_tau is not None
 
 
 def _do_shard(job: ApplyJob, texts: Texts, shard: Shard, tick: Tick) -> None:
@@ -127,11 +154,51 @@ def _texts(
         find = partial(preorderer.best_trees if trees else preorderer.best_orders, k=job.n_best)
     size = BATCH // (job.n_best or 1)
     batches = files.batched(annotated(), size, lambda s: len(s) + 1)
-    with ThreadPoolExecutor(1) as pool:  # a batch is ordered while the one before it is written
+    if measures_confidence(job):
+        find = partial(_confident, preorderer, find, job.min_expected_tau)
+    with ThreadPoolExecutor(1) as pool, _confidences_written(job.confidence_out) as kept:
+        # a batch is ordered while the one before it is written
         found = in_order(partial(pool.submit, find, threads=job.threads), batches, 1)
-        pairs = zip(spelled, chain.from_iterable(items for _, items in found), strict=True)
-        for line in formatted(pairs, job.format, job.n_best is not None):
+        items = chain.from_iterable(items for _, items in found)
+        if measures_confidence(job):
+            items = map(kept, items)
+        for line in formatted(zip(spelled, items, strict=True), job.format, job.n_best is not None):
             yield f"{line}\n"
+
+
+def _confident(
+    preorderer: Preorderer,
+    find: Callable[..., list[Ordering]],
+    least: float | None,
+    sentences: Sequence[Sentence],
+    threads: int,
+) -> list[tuple[Ordering, OrderConfidence]]:
+    """Return the order, or tree, of each sentence with its confidence; the source's, if that is too low."""
+    from preorder.metrics.confidence import order_confidence  # imports numba
+
+    results = []
+    inversions = preorderer.inversions(sentences, threads)
+    for item, pieces in zip(find(sentences, threads=threads), inversions, strict=True):
+        permutation = item.permutation if isinstance(item, BinaryTree) else item
+        confidence = order_confidence(permutation, pieces)
+        if least is not None and confidence.expected_tau < least:
+            own = Permutation.identity(len(permutation))
+            item = BinaryTree.from_permutation(own) if isinstance(item, BinaryTree) else own
+        results.append((item, confidence))
+    return results
+
+
+@contextlib.contextmanager
+def _confidences_written(path: str | None) -> Iterator[Callable[[Any], Any]]:
+    """Give a function that takes an item of a pair, and writes the confidence of the pair to a file."""
+    with contextlib.nullcontext() if path is None else files.writer(path) as stream:
+
+        def kept(pair: tuple[Ordering, OrderConfidence]) -> Ordering:
+            if stream is not None:
+                stream.write(f"{format_confidence(*pair[1])}\n")
+            return pair[0]
+
+        yield kept
 
 
 class BlockOrdering:

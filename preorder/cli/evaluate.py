@@ -5,24 +5,38 @@ from __future__ import annotations
 import argparse
 from collections.abc import Callable
 from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
 
 from preorder.alignment.gold import gold_permutation, target_groups
+from preorder.annotate.stanza import add_layers
+from preorder.cli import source
 from preorder.command_line import options, print_table
 from preorder.data import Alignment, Permutation
 from preorder.data.formats import read_alignments
-from preorder.errors import DataError, errors_in
+from preorder.errors import DataError, UsageError, errors_in
 from preorder.io import files
+from preorder.methods.model_directory import load_model
+from preorder.metrics import RIGHT_TAU
+
+if TYPE_CHECKING:
+    from preorder.metrics.confidence import Calibration, Inversions
 
 EXAMPLES = """\
   preorder evaluate --align test.align --order test.order
   preorder apply --model model --src test.en --format positions | \\
       preorder evaluate --align test.align --positions - --json
+  preorder evaluate --align test.align --model model --src test.en --calibration
   preorder evaluate --align test.align --gold gold.align
 
 tau is -1 to 1, and two tokens of the same target group are a wrong pair. tau_nakagawa, frs (fuzzy
 reordering score) and complete_match are 0 to 1, as Google's evaluator counts them. "aligned tokens"
 are those of each sentence whose alignment can be sorted; other sentences are skipped. "all tokens"
 measures every token of every sentence by the gold order of preorder gold.
+
+--calibration compares the probabilities that pairs of tokens are inverted, by a model of btg or
+neural-btg, with how often the links invert them; and E[tau], the tau that the model expects of a
+sentence's order, with its tau: Spearman's rank correlation, and the area under the ROC curve (AUC)
+for tau above 0.88.
 
 With --gold: alignment error rate, precision, recall and F1, 0 to 1, of the links of --align.
 The gold alignment may have possible links (1?2 or 1p2) beside the sure ones (1-2).
@@ -42,14 +56,20 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     options.add_alignment(parser)
     what = parser.add_mutually_exclusive_group(required=True)
     options.add_orders(what, "{}, a sentence a line", metavar="F")
+    options.add_files(what, "DIR", model="model directory, whose orders of --src are measured")
     what.add_argument("--gold", metavar="F", help="gold alignment, to measure --align by it")
     options.add_first_index(parser, "--gold-first-index", "--gold", None)
     options.add_unaligned(parser)
+    options.add_flags(parser, calibration="of a model of btg or neural-btg: also measure its confidences")
     options.add_json(parser)
+    options.add_files(parser, src="source text, which --model orders")
+    source.add_syntax_options(parser, source.TAGS_OF_MODEL)
 
 
 def run(arguments: argparse.Namespace) -> None:
     """Print the scores of an order, or of an alignment."""
+    if arguments.model is None:
+        options.refuse(arguments, ("src", *source.SYNTAX, "calibration"), "without --model")
     if arguments.gold is None:
         options.refuse(arguments, ("gold_first_index",), "without --gold")
         _evaluate_orders(arguments)
@@ -92,21 +112,29 @@ def _evaluate_alignment(arguments: argparse.Namespace) -> None:
 
 
 def _evaluate_orders(arguments: argparse.Namespace) -> None:
+    from preorder.metrics.confidence import calibration
     from preorder.metrics.orders import evaluate
 
-    def row(alignment: Alignment, permutation: Permutation) -> tuple:
+    def row(alignment: Alignment, permutation: Permutation, *inversions: Inversions) -> tuple:
         length = len(permutation)
         gold = gold_permutation(alignment, length, arguments.unaligned, arguments.statistic)
-        return target_groups(alignment, length), gold.positions, permutation
+        return gold.positions, target_groups(alignment, length), permutation, *inversions
 
     alignments = (arguments.align, read_alignments(arguments.align))
-    orders = options.read_order(arguments.order, arguments.positions)
-    measured = files.map_parallel(row, arguments.align, alignments, orders)
-    groups, gold, permutations = map(list, zip(*files.not_empty(arguments.align, measured), strict=True))
+    if arguments.model is None:
+        orders = [options.read_order(arguments.order, arguments.positions)]
+    else:
+        orders = _ordered(arguments)
+    measured = files.map_parallel(row, arguments.align, alignments, *orders)
+    columns = list(map(list, zip(*files.not_empty(arguments.align, measured), strict=True)))
+    gold, groups, permutations = columns[:3]
     with errors_in(files.display_name(arguments.align)):
         aligned, everything = evaluate(groups, permutations), evaluate(gold, permutations)
+    calibrated = calibration(zip(*columns[1:], strict=True)) if arguments.calibration else None
     if arguments.json:
-        files.write_json(files.STANDARD, asdict(aligned) | {"all_tokens": asdict(everything)})
+        values = asdict(aligned) | {"all_tokens": asdict(everything)}
+        values |= {} if calibrated is None else {"calibration": asdict(calibrated)}
+        files.write_json(files.STANDARD, values)
         return
     rows = []
     for name, found in (("aligned tokens", aligned), ("all tokens", everything)):
@@ -115,3 +143,32 @@ def _evaluate_orders(arguments: argparse.Namespace) -> None:
             rows.append((label, *(f"{number:.4f}" for number in numbers)))
     title = f"{aligned.sentences} sentences, {aligned.skipped} more whose alignment cannot be sorted"
     print_table(title, ("", "tau", "tau_nakagawa", "frs", "complete match"), rows)
+    if calibrated is not None:
+        _print_calibration(calibrated)
+
+
+def _ordered(arguments: argparse.Namespace) -> list[tuple[str, list[Any]]]:
+    """Return the orders that a model predicts and, to calibrate them, its inversions: named columns."""
+    if arguments.src is None:
+        raise UsageError("--model orders a source: give --src")
+    model = load_model(arguments.model)
+    if arguments.calibration:
+        model.preorderer.check_confidences()
+    given, stanza = source.for_model(options.taken(source.Source, arguments, annot=None), model)
+    sentences = source.read_sentences(given)
+    if stanza is not None:
+        sentences = add_layers(map(model.spelled, sentences), stanza)
+    annotated = list(map(model.annotate, sentences))
+    found = [model.preorderer.order(annotated)]
+    if arguments.calibration:
+        found.append(model.preorderer.inversions(annotated))
+    return [(given.src, column) for column in found]
+
+
+def _print_calibration(found: Calibration) -> None:
+    rows = [(f"{one.marginal:.2f}", f"{one.frequency:.2f}", f"{one.pairs:,}") for one in found.bins]
+    print_table("pairs of aligned tokens", ("probability of inversion", "frequency", "pairs"), rows)
+    numbers = (found.expected_tau, found.tau, found.spearman, found.auc)
+    row = [str(found.sentences), *("–" if one is None else f"{one:.2f}" for one in numbers)]
+    columns = ("sentences", "mean E[tau]", "mean tau", "Spearman", f"AUC for tau > {RIGHT_TAU}")
+    print_table("E[tau] of orders and their tau", columns, [row])

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import chain, islice, tee
+from functools import partial
+from itertools import chain, islice, repeat, tee
 from pathlib import Path
 
 from preorder.analysis import PAGE, PICTURES, TEXT
@@ -18,12 +19,12 @@ from preorder.command_line import options, visible
 from preorder.data import Alignment, BinaryTree, Permutation, Sentence, formats, texts
 from preorder.errors import DataError, UsageError, errors_in
 from preorder.io import files
+from preorder.methods.base import Preorderer
 from preorder.methods.model_directory import Model, load_model
+from preorder.metrics.confidence import OrderConfidence, order_confidence
 
 BATCH = 5_000  # tokens that a model orders at once
 MOST_DRAWN = 100
-LAYERS = ("pos", "trees", "lang", "stanza_dir", "tagset", "stanza_device", "spacy_model")
-"""Options of what a model reads beside the words."""
 CHOICES = {
     "sample": "show N sentences, chosen at random by --seed",
     "gain": "show the N sentences whose tau_nakagawa rises most, the greatest rise first",
@@ -38,6 +39,7 @@ EXAMPLES = """\
 
 An .html holds all sentences, a picture and a row of a table for each, and needs no other file; .svg,
 .png and .pdf draw them one below the other; a .txt holds what is printed without --out.
+E[tau], -1 to 1, is the tau that a model of btg or neural-btg expects of its order.
 tau_nakagawa, 0 to 1, is that of preorder evaluate, over the aligned tokens.
 With several sentences the tree is left out of pictures that have links.
 """
@@ -66,7 +68,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> None:
     """Print the sentences, or write pictures of them."""
     if arguments.model is None:
-        options.refuse(arguments, LAYERS, "without --model")
+        options.refuse(arguments, source.SYNTAX, "without --model")
     choice = next((name for name in CHOICES if getattr(arguments, name) is not None), None)
     if choice is None and arguments.lines is None:
         arguments.lines = (range(1, 2),)
@@ -166,18 +168,28 @@ def _read_views(
     """Yield each sentence in the order that a file gives or that the model predicts."""
     rows, twins = tee(rows)
     if model is None:
-        trees = (_tree(row.order) for row in twins)
+        trees = ((_tree(row.order), None) for row in twins)
     else:
         sentences = (row.sentence for row in twins)
         if stanza is not None:
             sentences = add_layers(map(model.spelled, sentences), stanza)
         batches = files.batched(map(model.annotate, sentences), BATCH, lambda sentence: len(sentence) + 1)
-        trees = chain.from_iterable(map(model.preorderer.trees, batches))
-    for row, tree in zip(rows, trees, strict=True):
+        trees = chain.from_iterable(map(partial(_confident_trees, model.preorderer), batches))
+    for row, (tree, confidence) in zip(rows, trees, strict=True):
         order = row.order if model is None else tree.permutation
         with errors_in(name, row.line):
-            view = SentenceView(row.sentence.words, order, tree, row.tgt, row.align)
+            view = SentenceView(row.sentence.words, order, tree, row.tgt, row.align, confidence)
         yield Numbered(row.line, view)
+
+
+def _confident_trees(
+    preorderer: Preorderer, sentences: Sequence[Sentence]
+) -> Iterator[tuple[BinaryTree, OrderConfidence | None]]:
+    trees = preorderer.trees(sentences)
+    if not preorderer.has_confidences:
+        return zip(trees, repeat(None))
+    orders = (tree.permutation for tree in trees)
+    return zip(trees, map(order_confidence, orders, preorderer.inversions(sentences)), strict=True)
 
 
 def _tree(order: Permutation) -> BinaryTree | None:

@@ -41,6 +41,9 @@ if TYPE_CHECKING:
 KNOWN_LAYERS = ("tags", "classes", "constituency", "dependency")  # beside the words, of a Sentence
 TAGS_OF_MODEL = f"the tags in --trees; {STANZA}, also for --trees, if the model was trained so"
 
+SYNTAX = ("pos", "trees", "lang", "stanza_dir", "tagset", "stanza_device", "spacy_model")
+"""Options of :func:`add_syntax_options`."""
+
 
 @dataclass(frozen=True)
 class Source:

@@ -220,6 +220,11 @@ def format_tree(words: Sequence[str], tree: BinaryTree) -> str:
     return " ".join(leaves)
 
 
+def format_confidence(expected_tau: float, tokens: Iterable[float]) -> str:
+    """Format how sure an order is: the sentence's, a tab, and each token's."""
+    return f"{expected_tau:.4f}\t" + " ".join([f"{one:.4f}" for one in tokens])
+
+
 FORMATTERS: dict[str, Callable[[Sentence, Any], str]] = {  # of a sentence and its order, or its BTG tree
     "features": lambda sentence, permutation: format_features(sentence.words, permutation),
     "positions": lambda _, permutation: " ".join(map(str, permutation.positions)),

@@ -27,6 +27,7 @@ class Preorderer(ABC):
     """
 
     method: ClassVar[str]
+    has_confidences: ClassVar[bool] = False
     layers: frozenset[str]
     """The attributes of a :class:`Sentence` that it reads beside the words."""
 
@@ -54,6 +55,20 @@ class Preorderer(ABC):
     @abstractmethod
     def kbest(self, sentences: Sequence[Sentence], k: int, threads: int) -> list[list[ScoredTree]]:
         """Return the best trees of each sentence's k best orders, best first."""
+
+    def inversions(self, sentences: Sequence[Sentence], threads: int = 1) -> list[list[np.ndarray]]:
+        """Return how probably tokens i < j of each sentence are inverted: float32 ``[i, j]``, 0 elsewhere.
+
+        A sentence that is too long to be parsed at once has such an array for each of its pieces, which keep
+        their order. A sentence of fewer than two tokens may have none.
+        """
+        raise NotImplementedError  # by methods that have no confidences
+
+    def check_confidences(self) -> None:
+        """Refuse a method that has no probabilities of inversions."""
+        if not self.has_confidences:
+            message = "confidences of orders are of --method btg and neural-btg alone; the model's is "
+            raise UsageError(message + self.method)
 
     @abstractmethod
     def state(self) -> tuple[dict[str, Any], Arrays]:

@@ -20,6 +20,9 @@ METRICS = ("bleu", "chrf", "ter", "ribes")
 TOKENIZERS = ("13a", "none", "intl", "char", "zh", "ja-mecab", "ko-mecab")
 """Those of sacrebleu that need no download; the first is its default and ours."""
 
+RIGHT_TAU = 0.88
+"""tau above which an order counts as right, where confidences are measured."""
+
 
 @dataclass(frozen=True)
 class MetricOptions:

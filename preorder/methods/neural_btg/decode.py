@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from preorder.btg.chart import expected_agreement
+from preorder.btg.chart import expected_agreement, expected_inversions
 from preorder.btg.grammar import NODE_FIELDS
 from preorder.btg.nbest import EXACT, ScoredTree, context_of, join_pieces, kbest_of_parts
 from preorder.btg.scores import FIRST, SECOND
@@ -71,11 +71,31 @@ def parse_kbest(members: Sequence[Member], k: int, threads: int) -> list[list[Sc
     return best
 
 
+def parse_inversions(members: Sequence[Member], threads: int) -> list[list[np.ndarray]]:
+    """Return what :meth:`preorder.methods.base.Preorderer.inversions` does: the mean over the members."""
+    found: list[list[np.ndarray]] = [[] for _ in range(members[0][1].lengths.size)]
+
+    def collect(sentences: np.ndarray, _: np.ndarray, pieces: Iterator[_Piece]) -> None:
+        for *_, inverted in pieces:
+            for sentence, one in zip(sentences.tolist(), inverted, strict=True):
+                found[sentence].append(one)
+
+    _for_all(collect, members, threads, expected_inversions)
+    return found
+
+
 _Piece = tuple[int, int, int, np.ndarray]
-"""Begin, end, context and expected agreement of a piece of equally long sentences."""
+"""Begin, end and context of a piece of equally long sentences, and what is measured of it."""
+
+_Measure = Callable[[torch.Tensor, "np.ndarray | None"], np.ndarray]  # by the parts, and an ensemble partner
 
 
-def _for_all(search: Callable[..., None], members: Sequence[Member], threads: int) -> None:
+def _for_all(
+    search: Callable[..., None],
+    members: Sequence[Member],
+    threads: int,
+    measure: _Measure = expected_agreement,
+) -> None:
     """Search minibatches (sentences, indices of their tokens, their pieces), the longest sentences first."""
     lengths = members[0][1].lengths
     starts = np.cumsum(lengths) - lengths
@@ -87,7 +107,7 @@ def _for_all(search: Callable[..., None], members: Sequence[Member], threads: in
             partner = None if given.partner is None else given.partner[indices]
             chosen.append((scorer, torch.from_numpy(given.tokens[:, indices]).to(device()), partner))
         with torch.inference_mode():
-            search(sentences, indices, _pieces(chosen, indices.shape[1]))
+            search(sentences, indices, _pieces(chosen, indices.shape[1], measure))
 
     def size(n: int) -> int:
         return 1 if n > EXACT else max(1, MAX_PAIRS // (n + 1) ** 2)
@@ -97,7 +117,9 @@ def _for_all(search: Callable[..., None], members: Sequence[Member], threads: in
         list(pool.map(run, equally_long(lengths, size)))
 
 
-def _pieces(members: Sequence[tuple[Scorer, torch.Tensor, np.ndarray | None]], n: int) -> Iterator[_Piece]:
+def _pieces(
+    members: Sequence[tuple[Scorer, torch.Tensor, np.ndarray | None]], n: int, measure: _Measure
+) -> Iterator[_Piece]:
     end = 0
     while end < n:
         begin, end = end, n
@@ -108,5 +130,5 @@ def _pieces(members: Sequence[tuple[Scorer, torch.Tensor, np.ndarray | None]], n
             end = begin + EXACT // 2 + 1 + int((straight - inverted)[EXACT // 2 + 1 : EXACT].argmax())
         size = end - begin + 1
         partners = (None if partner is None else partner[:, begin:end] for *_, partner in members)
-        found = [expected_agreement(p[..., :size, :size], by) for p, by in zip(scored, partners, strict=True)]
+        found = [measure(p[..., :size, :size], by) for p, by in zip(scored, partners, strict=True)]
         yield begin, end, context_of(begin, end, n), np.mean(found, 0)

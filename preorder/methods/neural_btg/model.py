@@ -33,7 +33,7 @@ from preorder.learning.network import (
 )
 from preorder.learning.options import without_threads
 from preorder.methods.base import Preorderer, permutations
-from preorder.methods.neural_btg.decode import Input, parse, parse_kbest
+from preorder.methods.neural_btg.decode import Input, parse, parse_inversions, parse_kbest
 from preorder.methods.neural_btg.network import Scorer
 from preorder.methods.perceptron.model import BTGPreorderer
 from preorder.methods.registry import NeuralBTGOptions, PerceptronOptions
@@ -144,6 +144,7 @@ class NeuralBTGPreorderer(Preorderer):
     """One trained network or several; see :class:`preorder.methods.base.Preorderer`."""
 
     method: ClassVar[str] = "neural-btg"
+    has_confidences: ClassVar[bool] = True
 
     def __init__(self, *members: Member) -> None:
         self.members = members
@@ -158,6 +159,10 @@ class NeuralBTGPreorderer(Preorderer):
     def kbest(self, sentences: Sequence[Sentence], k: int, threads: int) -> list[list[ScoredTree]]:
         """See :meth:`.base.Preorderer.kbest`."""
         return parse_kbest(self._inputs(sentences, threads), k, threads)
+
+    def inversions(self, sentences: Sequence[Sentence], threads: int = 1) -> list[list[np.ndarray]]:
+        """See :meth:`.base.Preorderer.inversions`."""
+        return parse_inversions(self._inputs(sentences, threads), threads)
 
     def _inputs(self, sentences: Sequence[Sentence], threads: int) -> list[tuple[Scorer, Input]]:
         return [(member.scorer, member.input(sentences, threads)) for member in self.members]

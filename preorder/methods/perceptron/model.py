@@ -13,16 +13,21 @@ from preorder.errors import DataError, shown
 from preorder.learning.checkpoint import NO_CHECKPOINT, Arrays, Checkpoint
 from preorder.learning.encode import LAYERS, Batch, Encoder, common_layers
 from preorder.methods.base import Preorderer
-from preorder.methods.perceptron.parse import parse, parse_kbest
+from preorder.methods.perceptron.parse import parse, parse_inversions, parse_kbest
 from preorder.methods.perceptron.scorer import shape_scores
 from preorder.methods.perceptron.weights import NEGLIGIBLE, Weights, unpack
 from preorder.methods.registry import PerceptronOptions
+
+TEMPERATURE = 0.5
+"""Of the probabilities of trees; by it inversions fit links best (recipes/kftt/RESULTS.md). Training asks for
+margins of ``cost``, so that models of any text score on one scale."""
 
 
 class BTGPreorderer(Preorderer):
     """A trained BTG model; see :class:`preorder.methods.base.Preorderer`."""
 
     method: ClassVar[str] = "btg"
+    has_confidences: ClassVar[bool] = True
 
     def __init__(self, weights: Weights, layers: Sequence[str]) -> None:
         self.layers = frozenset(layers) - {"words"}
@@ -43,6 +48,10 @@ class BTGPreorderer(Preorderer):
     def kbest(self, sentences: Sequence[Sentence], k: int, threads: int) -> list[list[ScoredTree]]:
         """See :meth:`.base.Preorderer.kbest`."""
         return parse_kbest(self._tables, self._shape, self._encoder(sentences), k, threads)
+
+    def inversions(self, sentences: Sequence[Sentence], threads: int = 1) -> list[list[np.ndarray]]:
+        """See :meth:`.base.Preorderer.inversions`."""
+        return parse_inversions(self._tables, self._shape, self._encoder(sentences), TEMPERATURE, threads)
 
     def fixed_options(self) -> dict[str, Any]:
         """See :meth:`.base.Preorderer.fixed_options`."""

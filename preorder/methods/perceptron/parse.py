@@ -6,20 +6,25 @@ of the longest possible piece, the model most prefers to keep the order by the t
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from itertools import pairwise
+from typing import TypeVar
 
 import numpy as np
 
 from preorder.btg.grammar import NODE_FIELDS
+from preorder.btg.inversions import inversions
 from preorder.btg.nbest import EXACT, ScoredTree, context_of, join, join_pieces, kbest
+from preorder.btg.scores import Scores
 from preorder.btg.viterbi import best_tree, positions_of
 from preorder.compiled import entry_point
 from preorder.learning.encode import Batch
 from preorder.methods.perceptron.scorer import score_boundaries, score_sentence
 from preorder.methods.perceptron.table import Tables
+
+T = TypeVar("T")
 
 CHUNKS = 8  # a thread, so that the threads end at about the same time
 
@@ -43,16 +48,45 @@ def parse_kbest(
 ) -> list[list[ScoredTree]]:
     """Return the best trees of each sentence's k best orders; threads do not make the search faster."""
 
-    def pieces(tokens: np.ndarray, n: int) -> Iterator[tuple[int, int, list[ScoredTree]]]:
+    def search(pieces: Iterator[_Piece], n: int) -> list[ScoredTree]:
+        return join_pieces(((b, e, kbest(scores, e - b, root, k)) for b, e, root, scores in pieces), n, k)
+
+    return _for_all(search, tables, shape, batch, threads)
+
+
+def parse_inversions(
+    tables: Tables, shape: np.ndarray, batch: Batch, temperature: float, threads: int
+) -> list[list[np.ndarray]]:
+    """Return what :meth:`preorder.methods.base.Preorderer.inversions` does, by probabilities of trees."""
+
+    def search(pieces: Iterator[_Piece], _: int) -> list[np.ndarray]:
+        return [inversions(scores, end - begin, root, temperature) for begin, end, root, scores in pieces]
+
+    return _for_all(search, tables, shape, batch, threads)
+
+
+_Piece = tuple[int, int, int, Scores]  # begin, end and context of a piece of a sentence, and its scores
+
+
+def _for_all(
+    search: Callable[[Iterator[_Piece], int], T],
+    tables: Tables,
+    shape: np.ndarray,
+    batch: Batch,
+    threads: int,
+) -> list[T]:
+    """Search each sentence: its pieces, and how many tokens it has."""
+
+    def pieces(tokens: np.ndarray, n: int) -> Iterator[_Piece]:
         for begin, end in pairwise(cuts_of(tables, tokens, n).tolist() if n else ()):
             scores, _ = score_sentence(tables, shape, tokens[:, begin : end + 2], end - begin)
-            yield begin, end, kbest(scores, end - begin, context_of(begin, end, n), k)
+            yield begin, end, context_of(begin, end, n), scores
 
-    def search(start: int, n: int) -> list[ScoredTree]:
-        return join_pieces(pieces(batch.tokens[:, start - 1 : start + n + 1], n), n, k)
+    def run(start: int, n: int) -> T:
+        return search(pieces(batch.tokens[:, start - 1 : start + n + 1], n), n)
 
     with ThreadPoolExecutor(threads) as pool:
-        return list(pool.map(search, batch.starts.tolist(), batch.lengths.tolist()))
+        return list(pool.map(run, batch.starts.tolist(), batch.lengths.tolist()))
 
 
 @entry_point

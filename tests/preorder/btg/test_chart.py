@@ -9,6 +9,7 @@ from preorder.btg.chart import (  # noqa: E402
     PARTNER_WEIGHT,
     PREFERENCE,
     expected_agreement,
+    expected_inversions,
     log_partition,
     marginals,
 )
@@ -70,6 +71,17 @@ def test_marginals(n):
     parts, twins = draw(n)
     expected = [twin.marginals() for twin in twins]
     np.testing.assert_allclose(marginals(torch.from_numpy(parts)), expected, atol=1e-9)
+
+
+@SIZES
+def test_expected_inversions_of_a_network_and_a_partner(n):
+    parts, twins = draw(n)
+    partner = np.array([np.random.default_rng((n, i)).permutation(n) for i in range(BATCH)], np.int32)
+    own = np.array([twin.inversions() for twin in twins])
+    np.testing.assert_allclose(expected_inversions(torch.from_numpy(parts)), own, atol=1e-6)
+    theirs = np.array([inversions(np.argsort(positions)) for positions in partner])
+    joint = (1 - PARTNER_WEIGHT) * own + PARTNER_WEIGHT * theirs
+    np.testing.assert_allclose(expected_inversions(torch.from_numpy(parts), partner), joint, atol=1e-6)
 
 
 @SIZES

@@ -117,6 +117,12 @@ apply --model en-ja-demo --out-dir dir --src in/*.fr | in/*.fr: there is no such
 apply --model en-ja-demo --engine ray | --engine has no effect without --out-dir
 apply --model m --out-dir dir --src s* --gpu-share 0.5 | --gpu-share has no effect without --engine ray
 apply --model m --out-dir dir --src s* --engine ray --gpu-share 0.5 | no effect without --stanza-device gpu
+apply --model en-ja-demo --confidence-out f --out-dir dir --src s* | no effect with --out-dir
+apply --model en-ja-demo --confidence-out f --n-best 2 | --n-best has no effect with --confidence-out
+apply --model en-ja-demo --min-expected-tau 2 | 2.0 is not a number from -1 to 1
+evaluate --align link --model en-ja-demo | --model orders a source: give --src
+evaluate --align link --order one.order --calibration | --calibration has no effect without --model
+evaluate --align link --gold link --src src | --src has no effect without --model
 apply --model en-ja-demo --out-dir dir --shard 1 | argument --shard: not I/N: '1'
 apply --model en-ja-demo --out-dir dir --shard 3/2 | argument --shard: 3 is more than 2: '3/2'
 apply --model en-ja-demo --out-dir dir --address ray://a.b:1 | neither auto nor HOST:PORT: 'ray://a.b:1'

@@ -53,6 +53,7 @@ def test_json(show):
         "crossings_preordered": 0,
         "tau_nakagawa": pytest.approx(2 / 3),
         "tau_nakagawa_preordered": 1.0,
+        "confidence": None,
     }
     alone = json.loads(show("--src src --positions positions --json --line 2").out)
     unknown = ("tree", "target", "crossings", "crossings_preordered", "tau_nakagawa")

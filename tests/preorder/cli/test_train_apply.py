@@ -149,6 +149,55 @@ def test_formats_agree(run):
     assert written[-1][0].count("<") == 1
 
 
+@pytest.mark.parametrize("name", FORMATS)
+def test_confidences(run, folder, name):
+    line = f"apply --model known --src test --format {name}"
+    plain = run(line).out
+    assert run(f"{line} --confidence-out confidence").out == plain
+    rows = [row.split("\t") for row in (folder / "confidence").read_text().splitlines()]
+    found = preorder.load("known").confidences((folder / "test").read_text().splitlines())
+    assert [(float(tau), list(map(float, tokens.split()))) for tau, tokens in rows] == [
+        (pytest.approx(one.expected_tau, abs=1e-4), pytest.approx(one.tokens, abs=1e-4)) for one in found
+    ]
+    assert [len(one.tokens) for one in found] == [3] * 5 + [0, 1]
+    assert rows[-2:] == [["1.0000", ""], ["1.0000", "1.0000"]]
+    shown = json.loads(run("show --model known --src test --line 2 --json").out)["confidence"]
+    assert shown == {"expected_tau": found[1].expected_tau, "tokens": list(found[1].tokens)}
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_sentences_of_little_confidence_keep_their_order(run, folder, name):
+    line = f"apply --model known --src test --format {name}"
+    plain = run(line).out.splitlines()
+    taus = [one.expected_tau for one in preorder.load("known").confidences((folder / "test").open())]
+    least = sorted(taus)[2]
+    found = run(f"{line} --min-expected-tau {least:.12f}").out.splitlines()
+    assert run(f"{line} --min-expected-tau -1").out.splitlines() == plain
+    own = run(f"{line} --min-expected-tau 1").out.splitlines()
+    assert own != plain
+    assert found == [(p if tau > least - 1e-9 else o) for p, o, tau in zip(plain, own, taus, strict=True)]
+    if name == "order":
+        assert own[0] == "0 1 2"
+
+
+def test_calibration(run, folder):
+    line = "evaluate --align align --model known --src src"
+    plain = json.loads(run(f"{line} --json").out)
+    run("apply --model known --src src --format positions --out positions")
+    assert plain == json.loads(run("evaluate --align align --positions positions --json").out)
+    found = json.loads(run(f"{line} --calibration --json").out)
+    calibration = found.pop("calibration")
+    assert found == plain
+    assert (calibration["sentences"], calibration["tau"], calibration["auc"]) == (200, 1, None)
+    assert sum(one["pairs"] for one in calibration["bins"]) == 600
+    confidences = preorder.load("known").confidences((folder / "src").open())
+    mean = sum(one.expected_tau for one in confidences) / 200
+    assert calibration["expected_tau"] == pytest.approx(mean)
+    printed = run(f"{line} --calibration").out
+    assert "probability of inversion" in printed
+    assert "AUC for tau > 0.88" in printed
+
+
 def test_the_text_chooses_the_method(run, folder):
     said = run("train --src src --align align --model model --classes 0").err
     assert "--method btg: sentences have 3 tokens on average; tags (--pos) and hand-aligned" in said

@@ -42,6 +42,16 @@ def description(tmp_path):
     return lambda: json.loads((tmp_path / "model/model.json").read_text())
 
 
+def test_confidences_are_not_of_this_method(run, refuses):
+    run(f"{TRAIN} rvnn --trees train.constituency --iterations 1")
+    trees = "--trees test.constituency"
+    reason = "confidences of orders are of --method btg and neural-btg alone; the model's is rvnn"
+    refuses(f"{APPLY} {trees} --confidence-out out", reason)
+    refuses(f"{APPLY} {trees} --min-expected-tau 0.5", reason)
+    refuses("evaluate --model model --src src --trees train.constituency --align align --calibration", reason)
+    assert json.loads(run(f"show -q --model model --src test {trees} --json").out)["confidence"] is None
+
+
 @pytest.mark.parametrize(("kind", "other"), [("constituency", "dependency"), ("dependency", "constituency")])
 @pytest.mark.parametrize("method", ["rvnn", "swap-lstm"])
 def test_learns_and_applies(run, tmp_path, description, method, kind, other):

@@ -5,10 +5,12 @@ import random
 import re
 from dataclasses import replace
 
+import numpy as np
 import pytest
 
 pytest.importorskip("torch")
 
+from preorder.btg.nbest import EXACT
 from preorder.data import NO_LINES, Alignment, Bitext, Sentence
 from preorder.errors import UsageError
 from preorder.learning.checkpoint import Checkpoint
@@ -81,6 +83,33 @@ def test_best_orders(preorderer):
     trees = preorderer.best_trees(LINES, 4, 2)
     assert [[(score, tree.permutation) for score, tree in found] for found in trees] == best
     assert preorderer.best_orders([], 4) == []
+
+
+def test_inversions(preorderer):
+    """Of every pair a probability, that of its order on the right side; whatever the threads."""
+    if not preorderer.has_confidences:
+        with pytest.raises(UsageError, match=f"of --method btg and neural-btg alone.*{preorderer.method}"):
+            preorderer.check_confidences()
+        return
+    preorderer.check_confidences()
+    words = [SENTENCES[0].words[0]] * (EXACT + 10)
+    long = Sentence(tuple(words), tuple(SENTENCES[0].tags[:1] * len(words)))
+    lines = [*LINES, long]
+    found = preorderer.inversions(lines)
+    for sentence, pieces in zip(lines, found, strict=True):
+        assert sum(map(len, pieces)) == len(sentence) or len(sentence) < 2
+        for inverted in pieces:
+            assert inverted.shape == (len(inverted),) * 2
+            assert ((inverted >= 0) & (inverted <= 1)).all()
+            assert not np.tril(inverted).any()
+    assert len(found[-1]) > 1
+    for positions, (inverted,) in zip(POSITIONS, found, strict=False):
+        right = np.triu(np.array(positions)[:, None] > np.array(positions), 1)
+        assert (inverted[right] > 0.5).all()
+        assert (inverted[np.triu(~right, 1)] < 0.5).all()
+    for one, other in zip(found, preorderer.inversions(lines, threads=2), strict=True):
+        assert all(map(np.array_equal, one, other))
+    assert preorderer.inversions([]) == []
 
 
 def test_saved_loaded_and_pickled(preorderer, tmp_path):
