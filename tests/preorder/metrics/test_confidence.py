@@ -61,7 +61,7 @@ def test_calibration():
         gold = generator.permutation(n) if number % 2 else positions
         permutation = Permutation(tuple(positions.tolist()))
         rows.append((tuple(gold.tolist()), permutation, [inverted]))
-        taus.append(kendalltau(gold, positions).statistic)
+        taus.append(round(kendalltau(gold, positions).statistic, 9))  # equal ones are equal
         expected.append(order_confidence(permutation, [inverted]).expected_tau)
         for i in range(n):
             for j in range(i + 1, n):
