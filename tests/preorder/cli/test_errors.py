@@ -54,7 +54,7 @@ evaluate --align of.three --order one.order | of.three:1: the alignment is of 3 
 evaluate --align link --order twice | twice:1: not a permutation of 0
 evaluate --align link --order ab | ab:1: not a number: 'a'
 evaluate --align unsorted --order one.order | no order can be evaluated: none of 1 alignments can be sorted
-evaluate --align link | one of the arguments --order --positions --gold is required
+evaluate --align link | one of the arguments --order --positions --model --gold is required
 evaluate --align link --order a --gold b | not allowed with
 evaluate --align link --gold link --unaligned keep | --unaligned has no effect with --gold
 evaluate --align link --order link --gold-first-index 1 | --gold-first-index has no effect without --gold

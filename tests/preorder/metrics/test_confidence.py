@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import kendalltau, mannwhitneyu, spearmanr
 
@@ -28,6 +28,7 @@ matrices = st.integers(2, 8).flatmap(
 
 
 @given(matrices)
+@settings(deadline=None)
 def test_tokens_and_reversed_orders(drawn):
     order, numbers = drawn
     n = len(order)
