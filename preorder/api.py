@@ -37,7 +37,7 @@ from preorder.learning.options import (
 )
 from preorder.methods import model_directory
 from preorder.methods.line_order import LineOrderer
-from preorder.methods.registry import check_trees
+from preorder.methods.registry import check_able, check_trees
 from preorder.methods.train import TrainingPlan, choose_method
 
 if TYPE_CHECKING:
@@ -136,7 +136,7 @@ class PreorderModel:
         from preorder.metrics.confidence import order_confidence  # imports numba
 
         preorderer = self._model.preorderer
-        preorderer.check_confidences()
+        check_able("confidences", preorderer.method, "has_confidences")
         annotated = self._annotated(self._sentences(sources, layers))
         found = preorderer.order(annotated, self.threads), preorderer.inversions(annotated, self.threads)
         return list(map(order_confidence, *found))

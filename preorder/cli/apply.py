@@ -24,6 +24,7 @@ from preorder.io.files import Block, read_blocks
 from preorder.methods.base import Preorderer
 from preorder.methods.line_order import Escaped, LineOrderer
 from preorder.methods.model_directory import Model, checksum, load_model
+from preorder.methods.registry import check_able
 from preorder.processes import in_order
 from preorder.progress import counting
 from preorder.shards import Shard, Tick, in_threads
@@ -99,8 +100,9 @@ def run(arguments: argparse.Namespace) -> None:
             settings["--min-expected-tau"] = job.min_expected_tau
     model = load_model(job.model)
     if measures_confidence(job):
-        model.preorderer.check_confidences()
-        options.refuse(arguments, ("n_best",), "with --confidence-out or --min-expected-tau")
+        option = "--min-expected-tau" if job.confidence_out is None else "--confidence-out"
+        check_able(option, model.preorderer.method, "has_confidences")
+        options.refuse(arguments, ("n_best",), f"with {option}")
     given, stanza = source.for_model(job.source, model)
     job = replace(job, source=given)
     if arguments.out_dir is not None:

@@ -16,6 +16,7 @@ from preorder.data.formats import read_alignments
 from preorder.errors import DataError, UsageError, errors_in
 from preorder.io import files
 from preorder.methods.model_directory import load_model
+from preorder.methods.registry import check_able
 from preorder.metrics import RIGHT_TAU
 
 if TYPE_CHECKING:
@@ -153,7 +154,7 @@ def _ordered(arguments: argparse.Namespace) -> list[tuple[str, list[Any]]]:
         raise UsageError("--model orders a source: give --src")
     model = load_model(arguments.model)
     if arguments.calibration:
-        model.preorderer.check_confidences()
+        check_able("--calibration", model.preorderer.method, "has_confidences")
     given, stanza = source.for_model(options.taken(source.Source, arguments, annot=None), model)
     sentences = source.read_sentences(given)
     if stanza is not None:

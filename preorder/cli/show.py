@@ -21,6 +21,7 @@ from preorder.errors import DataError, UsageError, errors_in
 from preorder.io import files
 from preorder.methods.base import Preorderer
 from preorder.methods.model_directory import Model, load_model
+from preorder.methods.registry import METHODS
 from preorder.metrics.confidence import OrderConfidence, order_confidence
 
 BATCH = 5_000  # tokens that a model orders at once
@@ -186,7 +187,7 @@ def _confident_trees(
     preorderer: Preorderer, sentences: Sequence[Sentence]
 ) -> Iterator[tuple[BinaryTree, OrderConfidence | None]]:
     trees = preorderer.trees(sentences)
-    if not preorderer.has_confidences:
+    if not METHODS[preorderer.method].has_confidences:
         return zip(trees, repeat(None))
     orders = (tree.permutation for tree in trees)
     return zip(trees, map(order_confidence, orders, preorderer.inversions(sentences)), strict=True)

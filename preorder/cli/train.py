@@ -25,7 +25,7 @@ from preorder.learning import options as method_options
 from preorder.learning.checkpoint import Checkpoints
 from preorder.methods.base import Preorderer
 from preorder.methods.model_directory import Model, check_replaceable, is_lowercased, load_model, save_model
-from preorder.methods.registry import METHODS, all_options, check_trees, method_class
+from preorder.methods.registry import METHODS, all_options, check_able, check_trees, method_class
 from preorder.methods.train import (
     DEFAULT_HELD_OUT,
     DEFAULT_LIMIT,
@@ -33,7 +33,6 @@ from preorder.methods.train import (
     MAX_SHARE,
     TrainingPlan,
     check_folds,
-    check_members,
     choose_method,
     cross_fit,
     together,
@@ -200,7 +199,7 @@ def _plan(arguments: argparse.Namespace, method: str, initial: Model | None, has
     method_class(method)  # are its packages installed?
     check_trees(method, has_trees)
     if arguments.keep_folds:
-        check_members("--keep-folds", method, "keeps_folds")
+        check_able("--keep-folds", method, "keeps_folds")
     if initial is not None and arguments.classes is not None:
         raise UsageError("--classes: with --init the model's word classes are used")
     given = method_options.given_options(method, all_options(), vars(arguments))

@@ -27,7 +27,6 @@ class Preorderer(ABC):
     """
 
     method: ClassVar[str]
-    has_confidences: ClassVar[bool] = False
     layers: frozenset[str]
     """The attributes of a :class:`Sentence` that it reads beside the words."""
 
@@ -60,15 +59,9 @@ class Preorderer(ABC):
         """Return how probably tokens i < j of each sentence are inverted: float32 ``[i, j]``, 0 elsewhere.
 
         A sentence that is too long to be parsed at once has such an array for each of its pieces, which keep
-        their order. A sentence of fewer than two tokens may have none.
+        their order. A sentence of fewer than two tokens may have none. Only of methods with confidences.
         """
-        raise NotImplementedError  # by methods that have no confidences
-
-    def check_confidences(self) -> None:
-        """Refuse a method that has no probabilities of inversions."""
-        if not self.has_confidences:
-            message = "confidences of orders are of --method btg and neural-btg alone; the model's is "
-            raise UsageError(message + self.method)
+        raise NotImplementedError
 
     @abstractmethod
     def state(self) -> tuple[dict[str, Any], Arrays]:

@@ -105,12 +105,17 @@ class Method(NamedTuple):
     needs_trees: bool = False  # a syntax tree of each sentence
     averages: bool = False  # one model can be the mean of several (--members)
     keeps_folds: bool = False  # also of models that have learned from different lines (--keep-folds)
+    has_confidences: bool = False  # it says how sure it is of an order (--confidence-out)
 
 
 METHODS: dict[str, Method] = {
-    "btg": Method(PerceptronOptions, "perceptron.model:BTGPreorderer", averages=True),
+    "btg": Method(PerceptronOptions, "perceptron.model:BTGPreorderer", averages=True, has_confidences=True),
     "neural-btg": Method(
-        NeuralBTGOptions, "neural_btg.model:NeuralBTGPreorderer", averages=True, keeps_folds=True
+        NeuralBTGOptions,
+        "neural_btg.model:NeuralBTGPreorderer",
+        averages=True,
+        keeps_folds=True,
+        has_confidences=True,
     ),
     "rvnn": Method(RecursiveOptions, "tree_swap.model:RvNNPreorderer", needs_trees=True),
     "swap-lstm": Method(ContextualOptions, "tree_swap.model:ContextualPreorderer", needs_trees=True),
@@ -124,6 +129,13 @@ def check_trees(method: str, given: bool) -> None:
     if METHODS[method].needs_trees and not given:
         kinds = "constituency or dependency, with --lang"
         raise UsageError(f"--method {method} needs syntax trees: --trees F, or --trees {kinds}")
+
+
+def check_able(option: str, method: str, ability: str) -> None:
+    """Refuse an option where a method lacks this field of :class:`Method`."""
+    if not getattr(METHODS[method], ability):
+        able = (name for name, one in METHODS.items() if getattr(one, ability))
+        raise UsageError(f"{option}: of --method {' and '.join(able)} alone, not {method}")
 
 
 def method_class(method: str) -> type[Any]:

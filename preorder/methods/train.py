@@ -27,7 +27,7 @@ from preorder.learning.options import (
 from preorder.learning.pairs import limited
 from preorder.methods.base import Preorderer
 from preorder.methods.model_directory import Model
-from preorder.methods.registry import METHODS, all_options, method_class
+from preorder.methods.registry import METHODS, all_options, check_able, method_class
 from preorder.processes import in_processes
 from preorder.progress import LOGGER, named
 
@@ -59,7 +59,7 @@ class TrainingPlan:
 
     def __post_init__(self) -> None:
         if self.members > 1:
-            check_members("--members", self.method, "averages")
+            check_able("--members", self.method, "averages")
 
     @classmethod
     def of(cls, method: str, **given: Any) -> TrainingPlan:
@@ -141,13 +141,6 @@ def choose_method(sentences: Sequence[Sized], has_trees: bool) -> tuple[str, str
     if mean < LONG:
         return "btg", lengths
     return "neural-btg", f"{lengths}; it orders long ones better than btg, and trains 2 to 8 times as long"
-
-
-def check_members(option: str, method: str, ability: str) -> None:
-    """Refuse an option for the mean of several models, where a method lacks this field of :class:`Method`."""
-    if not getattr(METHODS[method], ability):
-        able = (name for name, one in METHODS.items() if getattr(one, ability))
-        raise UsageError(f"{option}: of --method {' and '.join(able)} alone, not {method}")
 
 
 def together(plan: TrainingPlan, models: Sequence[Preorderer], bitext: Bitext) -> Trained:

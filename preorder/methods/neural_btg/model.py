@@ -144,7 +144,6 @@ class NeuralBTGPreorderer(Preorderer):
     """One trained network or several; see :class:`preorder.methods.base.Preorderer`."""
 
     method: ClassVar[str] = "neural-btg"
-    has_confidences: ClassVar[bool] = True
 
     def __init__(self, *members: Member) -> None:
         self.members = members

@@ -27,7 +27,6 @@ class BTGPreorderer(Preorderer):
     """A trained BTG model; see :class:`preorder.methods.base.Preorderer`."""
 
     method: ClassVar[str] = "btg"
-    has_confidences: ClassVar[bool] = True
 
     def __init__(self, weights: Weights, layers: Sequence[str]) -> None:
         self.layers = frozenset(layers) - {"words"}

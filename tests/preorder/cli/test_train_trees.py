@@ -45,10 +45,13 @@ def description(tmp_path):
 def test_confidences_are_not_of_this_method(run, refuses):
     run(f"{TRAIN} rvnn --trees train.constituency --iterations 1")
     trees = "--trees test.constituency"
-    reason = "confidences of orders are of --method btg and neural-btg alone; the model's is rvnn"
-    refuses(f"{APPLY} {trees} --confidence-out out", reason)
-    refuses(f"{APPLY} {trees} --min-expected-tau 0.5", reason)
-    refuses("evaluate --model model --src src --trees train.constituency --align align --calibration", reason)
+    reason = "of --method btg and neural-btg alone, not rvnn"
+    refuses(f"{APPLY} {trees} --confidence-out out", f"--confidence-out: {reason}")
+    refuses(f"{APPLY} {trees} --min-expected-tau 0.5", f"--min-expected-tau: {reason}")
+    refuses(
+        "evaluate --model model --src src --trees train.constituency --align align --calibration",
+        f"--calibration: {reason}",
+    )
     assert json.loads(run(f"show -q --model model --src test {trees} --json").out)["confidence"] is None
 
 
