@@ -25,7 +25,7 @@ from onmt.utils.optimizers import Optimizer
 from onmt.utils.parse import ArgumentParser
 from tqdm import tqdm
 
-import onmt_preorder.plugin
+import onmt_preorder
 from benchmarks.batches import Pair, batches, random_pairs, read_pairs, vocabularies
 from benchmarks.common import machine, print_results, seconds
 from onmt_preorder.opennmt.training import keep_freed_memory
@@ -170,7 +170,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def _run(arguments: argparse.Namespace) -> None:
     torch.set_num_threads(1)
-    onmt_preorder.plugin.register()
+    onmt_preorder.register()
     if arguments.device == "cpu":
         keep_freed_memory()
     if (arguments.source is None) != (arguments.target is None):

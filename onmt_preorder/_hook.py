@@ -86,7 +86,7 @@ class _Finder:
         load(module)
         sys.meta_path.remove(self)
         try:
-            _import("onmt_preorder.plugin").require()
+            _import("onmt_preorder.opennmt.registration").require()
         except Exception as error:  # what we need may be broken in any way
             is_ours = type(error).__module__ == "preorder.errors"
             reason = error if is_ours else f"onmt-preorder cannot be loaded: {type(error).__name__}: {error}"
@@ -101,7 +101,7 @@ def prepare():
     old = r"`?torch\.(cuda\.amp|backends\.cuda)\."
     warnings.filterwarnings("ignore", old, FutureWarning, r"onmt\.|contextlib$")
     _load_torch_alone()
-    _import("onmt_preorder.stand_ins").install()
+    _import("onmt_preorder.opennmt.stand_ins").install()
 
 
 def is_opennmt(spec):

@@ -13,7 +13,7 @@ from onmt_preorder._hook import COMMANDS
 from onmt_preorder.input import on_the_fly
 from onmt_preorder.input.pipeline import SOURCE_NAME
 from onmt_preorder.input.raw_text import MODES, make_detokenizer, make_tokenizer
-from onmt_preorder.plugin import require
+from onmt_preorder.opennmt.registration import require
 from preorder import __version__
 from preorder.command_line import Parser, execute, options, visible
 from preorder.data.texts import text_lines
@@ -147,8 +147,8 @@ def _load_translator(arguments: argparse.Namespace, stream: Any) -> Any:
     from onmt.utils.misc import set_random_seed, use_gpu
 
     from onmt_preorder.opennmt.checkpoints import read_options
+    from onmt_preorder.opennmt.options import is_ours
     from onmt_preorder.opennmt.translation import LineTranslator, translation_options
-    from onmt_preorder.options import is_ours
 
     for path in arguments.model:
         if not is_ours(read_options(path)):

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from onmt_preorder import plugin
+from onmt_preorder.opennmt import registration
 from preorder.command_line import options
 from preorder.command_line.paths import paths_by_name
 from preorder.errors import UsageError, require
@@ -98,7 +98,7 @@ def run(arguments: argparse.Namespace) -> None:
 
 
 def _test(arguments: argparse.Namespace) -> RobustnessTest:
-    plugin.require()
+    registration.require()
     from onmt_preorder.opennmt.checkpoints import read_options
 
     found: dict[str, tuple[Path, str]] = {}

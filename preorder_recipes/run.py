@@ -15,7 +15,7 @@ from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 
-from onmt_preorder import plugin
+from onmt_preorder.opennmt import registration
 from preorder.command_line.options import add_number, at_least_two, confidence, positive, taken
 from preorder.errors import UsageError, require
 from preorder.methods.shipped import located
@@ -153,7 +153,7 @@ def run(arguments: argparse.Namespace) -> None:
 
 def _check(job: Job, stages: Sequence[str], arguments: argparse.Namespace) -> None:
     """Find mistakes before any work."""
-    plugin.require()
+    registration.require()
     if arguments.adapt and arguments.preorderer is None:
         raise UsageError("--adapt needs --preorderer")
     if arguments.preorder and not job.trains_preorderer:

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from functools import partial
 from typing import Any
 
-from onmt_preorder import plugin
+from onmt_preorder.opennmt import registration
 from preorder.analysis import plots
 from preorder.command_line import print_table
 from preorder.errors import DataError
@@ -62,7 +62,7 @@ def load_trained(
 
     ``lines``: those to read in place of the files', as ``src`` and ``tgt``.
     """
-    plugin.require()
+    registration.require()
     from onmt.constants import CorpusTask
     from onmt.inference_engine import InferenceEnginePY
     from onmt.inputters.dynamic_iterator import build_dynamic_dataset_iter

@@ -24,16 +24,27 @@ def draw(x: Tensor, dropout: float) -> Tensor | None:
     least = round(dropout * _GRAIN)
     if least == 0:
         return None
-    if least == _GRAIN:
-        return torch.zeros_like(x)
-    draws = torch.empty(-(-x.numel() // 4), dtype=torch.int64, device=x.device)
-    bits = draws.random_(-(1 << 63), None).view(torch.int16)[: x.numel()]
-    bound, kept = least - _GRAIN // 2, _GRAIN / (_GRAIN - least)
-    if x.device.type != "cpu":
-        return (bits >= bound).view(x.shape).to(x.dtype).mul_(kept)
+    if least == _GRAIN or x.device.type != "cpu":
+        kept, scale = decide(x, dropout)
+        return kept.to(x.dtype).mul_(scale)
     factors = torch.empty(x.shape)
-    _choose(bits.numpy(), np.int16(bound), np.float32(kept), factors.view(-1).numpy())
+    bound, kept = np.int16(least - _GRAIN // 2), np.float32(_GRAIN / (_GRAIN - least))
+    _choose(_bits(x).numpy(), bound, kept, factors.view(-1).numpy())
     return factors.to(x.dtype)
+
+
+def decide(x: Tensor, dropout: float) -> tuple[Tensor, float]:
+    """Return as a mask what :func:`draw` keeps, and what to multiply it by."""
+    least = round(dropout * _GRAIN)
+    if least in (0, _GRAIN):
+        return torch.full(x.shape, least == 0, device=x.device), 1.0
+    return (_bits(x) >= least - _GRAIN // 2).view(x.shape), _GRAIN / (_GRAIN - least)
+
+
+def _bits(x: Tensor) -> Tensor:
+    """Draw 16 bits for each element."""
+    draws = torch.empty(-(-x.numel() // 4), dtype=torch.int64, device=x.device)
+    return draws.random_(-(1 << 63), None).view(torch.int16)[: x.numel()]
 
 
 @entry_point

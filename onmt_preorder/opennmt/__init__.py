@@ -1,32 +1,22 @@
-"""Every adaptation of OpenNMT-py 3.5.1, each with why and when it can go.
+"""Whatever is bound to OpenNMT-py 3.5.1, in six jobs; a second host would have a folder like this one.
 
-All are wrappers around OpenNMT-py's own functions, each marked by ``adapts``; nothing is copied or
-rewritten. They act only where ``encoder_type`` or ``decoder_type`` is ours, or where OpenNMT-py fails:
-other models train and translate as before.
+========== =============================================================================================
+register   `registration` (with `stand_ins`, `adaptations`, `wrapping`): our names in OpenNMT-py's tables
+options    `options`, `configuration`: added to its parsers, read from files, checked, made configurations
+position   `encoders`: the source feature becomes positions; `models`, `decoders`: models are built
+loss       `training`, `segments`: losses of our own, optimisers, memory
+batches    `corpora`, `transforms`, `alignments`: lines with positions become batches
+search     `translation`, `loading`, `segments`, `server`: checkpoints translate
+========== =============================================================================================
 
-**The way of an option.** A module ``options`` of ``transformer`` or ``papers`` adds it,
-`onmt_preorder.options` collects them, `configuration` adds them to OpenNMT-py's parsers, reads files and
-command line, and checks the values, for a training also against ``train_from`` (`checkpoints`). `models`
-builds the model from them, and the checkpoint keeps them. `loading` takes them, and those of the transforms,
-from the checkpoint for a translation.
+`checkpoints` reads and resumes what trainings have saved; `repairs` is what fails with any model.
+
+All adaptations are wrappers around OpenNMT-py's own functions, each marked by ``adapts``, each file with why
+and when it can go; nothing is copied or rewritten. They act only where ``encoder_type`` or ``decoder_type``
+is ours, or where OpenNMT-py fails: other models train and translate as before.
+
+**The way of an option.** A module of `options` adds it, `configuration` reads files and command line, and
+checks the values, for a training also against ``train_from`` (`checkpoints`). `encoders` and `decoders` make
+frozen configurations of them, from which layers are built, and the checkpoint keeps them. `loading` takes
+them, and those of the transforms, from the checkpoint for a translation.
 """
-
-from onmt_preorder.opennmt import (  # noqa: F401
-    alignments,
-    checkpoints,
-    configuration,
-    corpora,
-    loading,
-    models,
-    server,
-    training,
-    translation,
-)
-from onmt_preorder.opennmt.repairs import attention, messages, numbers, outputs, vocabularies  # noqa: F401
-from onmt_preorder.opennmt.wrapping import wrap_all
-
-
-def adapt() -> None:
-    """Apply all adaptations; calling it again does nothing."""
-    checkpoints.allow_options()
-    wrap_all()

@@ -31,8 +31,8 @@ from typing import Any
 
 import torch
 
-from onmt_preorder import options
 from onmt_preorder.checkpoint_choice import by_perplexity, paths
+from onmt_preorder.opennmt import options
 from onmt_preorder.opennmt.wrapping import adapts
 from preorder.errors import DataError, UsageError
 from preorder.io.files import read_json

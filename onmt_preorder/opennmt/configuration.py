@@ -21,7 +21,6 @@ from typing import Any
 
 import yaml
 
-from onmt_preorder import options
 from onmt_preorder.base_configuration import (
     FOR_RECIPES,
     ConfigurationFile,
@@ -33,14 +32,15 @@ from onmt_preorder.base_configuration import (
 from onmt_preorder.input import on_the_fly
 from onmt_preorder.input.pipeline import NEEDS_POSITIONS, PREORDER_TRANSFORM, arrange
 from onmt_preorder.input.raw_text import MODES
+from onmt_preorder.opennmt import options
 from onmt_preorder.opennmt.checkpoints import check_resumed
+from onmt_preorder.opennmt.options import npmt as phrases
+from onmt_preorder.opennmt.options.distortion import DECODER as RECURRENT
+from onmt_preorder.opennmt.options.helpers import option_group
+from onmt_preorder.opennmt.options.transformer import DECODER as TRANSFORMER
+from onmt_preorder.opennmt.options.transformer import READERS
 from onmt_preorder.opennmt.repairs.messages import EXIT_STATUS
 from onmt_preorder.opennmt.wrapping import adapts
-from onmt_preorder.option_helpers import option_group
-from onmt_preorder.papers.distortion.options import DECODER as RECURRENT
-from onmt_preorder.papers.npmt import options as phrases
-from onmt_preorder.transformer.options import DECODER as TRANSFORMER
-from onmt_preorder.transformer.options import READERS
 from preorder.errors import DataError, UsageError
 
 _CORPUS_KEYS = {"path_src", "path_tgt", "path_txt", "path_align", "transforms", "weight"}

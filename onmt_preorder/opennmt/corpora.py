@@ -25,8 +25,8 @@ from onmt_preorder.input.pipeline import SOURCE_NAME
 from onmt_preorder.input.positions import NO_POSITION, PositionCheck, feature_vocabulary
 from onmt_preorder.input.raw_text import make_tokenizer
 from onmt_preorder.opennmt.alignments import sure_links
+from onmt_preorder.opennmt.options import is_ours, uses_positions
 from onmt_preorder.opennmt.wrapping import adapts
-from onmt_preorder.options import is_ours, uses_positions
 from preorder.data.formats import (
     DIGITS,
     FEATURE_SEPARATOR,

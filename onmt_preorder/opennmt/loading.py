@@ -19,8 +19,8 @@ from typing import Any, NamedTuple
 from onmt_preorder.input import pipeline
 from onmt_preorder.input.raw_text import is_escaped, make_detokenizer, make_tokenizer
 from onmt_preorder.opennmt.checkpoints import digest
+from onmt_preorder.opennmt.options import is_ours, uses_positions
 from onmt_preorder.opennmt.wrapping import adapts
-from onmt_preorder.options import is_ours, uses_positions
 from preorder.errors import UsageError
 
 # What all members of an ensemble have in common: of their vocabularies, and of their options.

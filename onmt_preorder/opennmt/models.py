@@ -21,11 +21,10 @@ from torch import Tensor, nn
 
 from onmt_preorder.cpu.bfloat16_linear import Bfloat16Linear
 from onmt_preorder.cpu.dropout import draw_cheaply
+from onmt_preorder.opennmt.options import distortion, is_ours
+from onmt_preorder.opennmt.options import npmt as phrases
+from onmt_preorder.opennmt.options.transformer import ABSOLUTE, ENCODER, READERS
 from onmt_preorder.opennmt.wrapping import adapts
-from onmt_preorder.options import is_ours
-from onmt_preorder.papers.distortion import options as distortion
-from onmt_preorder.papers.npmt import options as phrases
-from onmt_preorder.transformer.options import ABSOLUTE, ENCODER, READERS
 from preorder.errors import UsageError
 
 
@@ -39,7 +38,7 @@ def _build_encoder(original: Any, model_opt: Namespace, vocabs: dict[str, Any]) 
     encoder, embeddings = original(model_opt, words)
     if "src_feats" in vocabs:
         encoder.read_positions_with(vocabs["src_feats"][0].ids_to_tokens)
-    elif encoder.encoding.needs_positions:
+    elif encoder.needs_positions:
         raise UsageError("preorder_encoding needs the positions as source feature: n_src_feats: 1")
     if model_opt.encoder_type == distortion.ENCODER and model_opt.distortion_source_end:
         encoder.end_symbol = vocabs["src"][DefaultTokens.EOS]
@@ -133,7 +132,9 @@ def _add_jumps(model_opt: Namespace, opt: Namespace, checkpoint: dict[str, Any])
             )
         if "model" not in checkpoint:
             raise UsageError("distortion cannot be added to a model in safetensors: train_from needs a .pt")
-        add_jumps(checkpoint["model"], model_opt)
+        add_jumps(
+            checkpoint["model"], model_opt.distortion, model_opt.distortion_window, model_opt.param_init
+        )
         return
     wanted, had = ((each.distortion, each.distortion_window) for each in (model_opt, known))
     if wanted != had and (wanted[0] != none or had[0] != none):

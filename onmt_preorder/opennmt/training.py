@@ -3,7 +3,7 @@
 Why: OpenNMT-py has no options for AdaDelta, no rates of their own for some parameters, and no place for
 other losses than the cross entropy of the decoder's output. Here any module of a model adds a loss by its
 method ``additional_loss()``, called after each forward pass, which returns an :class:`.AdditionalLoss` or
-None; and a decoder computes its own by ``translation_loss``. Perplexity and early stopping stay those of the
+None; and ``decoder_type: swan`` computes its own. Perplexity and early stopping stay those of the
 translation. On CPUs the cross entropy is computed a block of tokens at a time, in half of the time.
 
 The GNU C library returns each large block to the system when it is freed, and the system fills each new one
@@ -28,8 +28,8 @@ from torch.nn import Parameter
 from torch.optim import Optimizer
 
 from onmt_preorder.cpu.cross_entropy import linear_cross_entropy
+from onmt_preorder.opennmt.options import is_ours, npmt
 from onmt_preorder.opennmt.wrapping import adapts
-from onmt_preorder.options import is_ours
 from preorder.io.files import read_lines
 
 if TYPE_CHECKING:
@@ -91,11 +91,12 @@ def _multiply(optimizer: Optimizer, *_: Any) -> None:
 def _from_opts(original: Any, cls: type, opt: Namespace, model: Any, *args: Any, **kwargs: Any) -> Any:
     compute = original(cls, opt, model, *args, **kwargs)
     compute.parts = [module for module in model.modules() if hasattr(module, "additional_loss")]
-    compute.translation_loss = getattr(getattr(model, "decoder", None), "translation_loss", None)
+    decoder = getattr(model, "decoder", None)  # whose own loss takes the place of the cross entropy
+    compute.segment_decoder = decoder if opt.decoder_type == npmt.DECODER else None
     compute.precision = None  # of the loss in blocks: of a cross entropy behind a linear layer alone
     others = opt.copy_attn, opt.lambda_align, opt.lambda_coverage, opt.lm_prior_model
     kinds = type(compute.generator) is nn.Linear, type(compute.criterion) is nn.CrossEntropyLoss
-    if is_ours(opt) and compute.translation_loss is None and all(kinds) and not any(others):
+    if is_ours(opt) and compute.segment_decoder is None and all(kinds) and not any(others):
         compute.precision = torch.bfloat16 if opt.bfloat16 else torch.float32
     return compute
 
@@ -104,8 +105,10 @@ def _from_opts(original: Any, cls: type, opt: Namespace, model: Any, *args: Any,
 def _forward(original: Any, self: Any, batch: Any, output: Any, attns: Any, *args: Any, **named: Any) -> Any:
     if attns.get("align") is not None:  # of the source's words alone: an encoder may add its end
         attns["align"] = attns["align"][..., : batch["src"].size(1)]
-    if self.translation_loss is not None:
-        loss, statistics = self.translation_loss(self.generator, self.vocab, batch, output)
+    if self.segment_decoder is not None:
+        from onmt_preorder.opennmt.segments import translation_loss
+
+        loss, statistics = translation_loss(self.segment_decoder, self.generator, self.vocab, batch, output)
     elif self.precision is not None and output.device.type == "cpu":
         loss, statistics = _in_blocks(self, batch, output)
     else:

@@ -17,8 +17,9 @@ import numpy as np
 
 from onmt_preorder.input.pipeline import SOURCE_NAME
 from onmt_preorder.input.positions import PositionCheck
+from onmt_preorder.opennmt.options import npmt as phrases
 from onmt_preorder.opennmt.wrapping import adapts
-from onmt_preorder.papers.npmt import options as phrases
+from onmt_preorder.papers.npmt.decoder import SwanDecoder
 from preorder.errors import UsageError
 
 
@@ -79,16 +80,18 @@ class LineTranslator:
 def _translator(
     original: Any, cls: type, model: Any, vocabs: Any, opt: Namespace, *args: Any, **kwargs: Any
 ) -> Any:
-    """Build the translator whose class the decoder's method ``translator`` returns, where it has one."""
+    """Let models with ``decoder_type: swan`` search by segments."""
+    from onmt_preorder.opennmt.segments import SegmentTranslator
+
     decoders = getattr(model.decoder, "model_decoders", [model.decoder])
-    own = [decoder.translator() for decoder in decoders if hasattr(decoder, "translator")]
-    if not own:
+    by_segments = any(isinstance(decoder, SwanDecoder) for decoder in decoders)
+    if not by_segments:
         phrases.check_other_translation(opt)
-    if not own or issubclass(cls, own[0]):
+    if not by_segments or issubclass(cls, SegmentTranslator):
         return original(cls, model, vocabs, opt, *args, **kwargs)
     if len(decoders) > 1:
         raise UsageError("no ensembles of such models: average their weights by onmt_average_models")
-    return own[0].from_opt(model, vocabs, opt, *args, **kwargs)
+    return SegmentTranslator.from_opt(model, vocabs, opt, *args, **kwargs)
 
 
 @adapts("onmt.transforms.misc:FilterTooLongTransform", "apply")

@@ -7,66 +7,42 @@ given ones; translation needs none.
 
 from __future__ import annotations
 
-from argparse import Namespace
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import floor
-from typing import TYPE_CHECKING, Any
 
 import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from onmt_preorder.option_helpers import option_group
-from onmt_preorder.transformer.options import ENCODER
+from onmt_preorder.transformer.layers import EncoderLayer
+from onmt_preorder.transformer.self_attention import SourceBatch
 from onmt_preorder.transformer.sinusoidal import encodings
 from preorder.errors import UsageError
 
-if TYPE_CHECKING:  # they import onmt, whose options this module is part of
-    from onmt_preorder.transformer.layers import EncoderLayer
-    from onmt_preorder.transformer.self_attention import SourceBatch
-
 SIMILARITY = "similarity"
-NONE, EXGRE, REFSR = "none", "exgre", "refsr"
 SAME = -1  # as reordering_distance
-WINDOW = 2.0  # for D up to 0.5 the rest of the Gaussian is below 0.0004; for D = 1 below 0.02
-
-_OF_LEARNING = ("reordering_loss_weight", "reordering_distance", "reordering_window", "reordering_rank")
-_EXPLICIT = f"explicit_reordering: {EXGRE} or {REFSR}", lambda opt: opt.explicit_reordering != NONE
-NEEDS = dict.fromkeys(_OF_LEARNING, _EXPLICIT)
 
 
-def add_options(parser: Any) -> None:
-    """Add the options to a parser of OpenNMT-py."""
-    add = option_group(parser, "Model- explicit reordering")
-    what = "Learn from the positions of the training source where each token should stand."
-    add("explicit_reordering", default=NONE, choices=[NONE, EXGRE, REFSR], help=what)
-    add("reordering_loss_weight", type=float, default=0.6, help="Weight of the reordering loss.")
-    gaussian = "D: the Gaussian around a learned position has σ = D/2."
-    add("reordering_distance", type=float, default=0.5, help=gaussian)
-    what = "Encodings of the positions within this distance of a learned one are summed (default: "
-    what += f"%(default)s; {SAME}: reordering_distance, at whose default the loss has no gradient)."
-    add("reordering_window", type=float, default=WINDOW, help=what)
-    add("reordering_rank", type=int, default=0, help="Rank of the matrix W of learned positions (0: full).")
+@dataclass(frozen=True)
+class ExplicitConfig:
+    """What the layers learn, and how; names and defaults are those of the options."""
 
+    reordering_loss_weight: float = 0.6
+    reordering_distance: float = 0.5  # D: the Gaussian around a learned position has σ = D/2
+    reordering_window: float = 2.0  # beyond it, for D = 0.5, the Gaussian is below 0.0004
+    reordering_rank: int = 0  # of W; 0: full
+    has_fusion: bool = False  # ReFSR
 
-def check(opt: Namespace) -> None:
-    """Check what concerns explicit reordering."""
-    if opt.explicit_reordering == NONE:
-        return
-    if opt.encoder_type != ENCODER:
-        raise UsageError(f"explicit_reordering needs encoder_type: {ENCODER}, not {opt.encoder_type}")
-    if window(opt) < 0.5:
-        raise UsageError(
-            f"reordering_window {window(opt):g} is below 0.5: some positions would get no encoding"
-        )
-    if opt.reordering_loss_weight and getattr(opt, "n_src_feats", 0) != 1:
-        raise UsageError("the reordering loss needs the positions as source feature: n_src_feats: 1")
+    def __post_init__(self) -> None:
+        if self.window < 0.5:
+            reason = f"reordering_window {self.window:g} is below 0.5: some positions would get no encoding"
+            raise UsageError(reason)
 
-
-def window(opt: Namespace) -> float:
-    """Return half the width of the window around a learned position."""
-    return opt.reordering_distance if opt.reordering_window == SAME else opt.reordering_window
+    @property
+    def window(self) -> float:
+        """Half the width of the window around a learned position."""
+        return self.reordering_distance if self.reordering_window == SAME else self.reordering_window
 
 
 @dataclass(frozen=True)
@@ -93,15 +69,15 @@ class ExplicitReordering(nn.Module):
     an ``r × d`` matrix, and U is ``1 × d``: one number a token.
     """
 
-    def __init__(self, size: int, opt: Namespace) -> None:
+    def __init__(self, size: int, config: ExplicitConfig) -> None:
         super().__init__()
-        hidden, rank = [nn.Linear(size, size, bias=False)], opt.reordering_rank
+        hidden, rank = [nn.Linear(size, size, bias=False)], config.reordering_rank
         if rank:
             hidden = [nn.Linear(size, rank, bias=False), nn.Linear(rank, size, bias=False)]
         self.hidden = nn.Sequential(*hidden)
         self.place = nn.Linear(size, 1, bias=False)  # named so in checkpoints
-        self.variance = opt.reordering_distance  # 2σ
-        self.window = window(opt)
+        self.variance = config.reordering_distance  # 2σ
+        self.window = config.window
 
     def forward(self, states: Tensor, source: SourceBatch) -> Tensor:
         """Return ``pr_j``, ``(b, n, d)``, of states of this shape.
@@ -156,7 +132,9 @@ class ReorderingFusion(nn.Module):
         return torch.lerp(plain, reordered, gate.to(plain.dtype)), learned
 
 
-def reordering_loss(learned: Tensor, positions: Tensor, padding: Tensor, opt: Namespace) -> AdditionalLoss:
+def reordering_loss(
+    learned: Tensor, positions: Tensor, padding: Tensor, config: ExplicitConfig
+) -> AdditionalLoss:
     """Return ``-λ Σ_j cos(pr_j, re_j)`` over a batch (equation 9) and the mean cosine (equation 12).
 
     ``learned``, ``(b, n, d)``, is pr of the last layer; ``positions``, ``(b, n)``, where each token should
@@ -166,4 +144,4 @@ def reordering_loss(learned: Tensor, positions: Tensor, padding: Tensor, opt: Na
     given = encodings(0, positions.size(1), learned)[positions]
     similarity = functional.cosine_similarity(learned, given, dim=-1).masked_fill(padding, 0)
     total, tokens = similarity.sum(), int((~padding).sum())
-    return AdditionalLoss(-opt.reordering_loss_weight * total, {SIMILARITY: (total.item(), tokens)})
+    return AdditionalLoss(-config.reordering_loss_weight * total, {SIMILARITY: (total.item(), tokens)})

@@ -1,50 +1,59 @@
-"""The layers of encoder and decoder: OpenNMT-py's, with slots for papers' ideas and norms before or after.
+"""The layers of an encoder, with slots for papers' ideas and norms before or after.
 
 Parameters carry the names of OpenNMT-py's own Transformer, so that weights can move between the two.
 """
 
 from __future__ import annotations
 
-from argparse import Namespace
-
-from onmt.decoders.transformer import TransformerDecoderLayer
-from onmt.modules.position_ffn import PositionwiseFeedForward
 from torch import Tensor, nn
+from torch.nn import functional
+from torch.nn.utils import skip_init
 from torch.utils.checkpoint import checkpoint
 
-from onmt_preorder.transformer.options import PRE, first_rate, make_norm
-from onmt_preorder.transformer.self_attention import RelativeSelfAttention, SelfAttention, SourceBatch
+from onmt_preorder.transformer.config import PRE, EncoderConfig, LayerConfig
+from onmt_preorder.transformer.self_attention import SelfAttention, SourceBatch
 from onmt_preorder.transformer.sinusoidal import encodings
 
-# Arguments of OpenNMT-py's decoder layer that have the name of an option.
-_OF_OPENNMT = (
-    *("self_attn_type", "alignment_heads", "full_context_alignment", "num_kv", "sliding_window"),
-    *("max_relative_positions", "relative_positions_buckets", "layer_norm", "norm_eps"),
-    *("rotary_interleave", "rotary_theta", "rotary_dim"),
-)
+_ACTIVATIONS = {
+    "relu": functional.relu,
+    "gelu": functional.gelu,
+    "silu": functional.silu,
+    "gated-gelu": functional.gelu,
+}
+_GATED = ("silu", "gated-gelu")
 
 
-class FeedForward(PositionwiseFeedForward):
-    """OpenNMT-py's feed-forward block, which leaves its norm and the residual to the layer."""
+class FeedForward(nn.Module):
+    """The feed-forward block: two linear layers, maybe with a gate between; the layer adds the residual.
 
-    def __init__(self, opt: Namespace) -> None:
-        super().__init__(
-            opt.enc_hid_size,
-            opt.transformer_ff,
-            first_rate(opt.dropout),
-            opt.pos_ffn_activation_fn,
-            opt.add_ffnbias,
-            layer_norm=opt.layer_norm,
-            norm_eps=opt.norm_eps,
-            use_ckpting=opt.use_ckpting,
-        )
+    The weights are to be initialised with the model, as OpenNMT-py does.
+    """
+
+    def __init__(self, config: LayerConfig) -> None:
+        super().__init__()
+        size, inner, bias = config.hidden_size, config.transformer_ff, config.add_ffnbias
+        self.w_1 = skip_init(nn.Linear, size, inner, bias=bias)
+        self.w_2 = skip_init(nn.Linear, inner, size, bias=bias)
+        self.layer_norm = config.make_norm()
+        self.dropout_1, self.dropout_2 = nn.Dropout(config.dropout), nn.Dropout(config.dropout)
+        self.activation = _ACTIVATIONS[config.pos_ffn_activation_fn]
+        gated = config.pos_ffn_activation_fn in _GATED
+        self.w_3 = skip_init(nn.Linear, size, inner, bias=bias) if gated else None
+        self.recompute = "ffn" in config.use_ckpting
 
     def forward(self, states: Tensor) -> Tensor:
         """Map ``(batch, length, size)`` to the same shape."""
-        inner = self.activation(self.maybe_ckpt(self.w_1, states))
+        inner = self.activation(self._apply_linear(self.w_1, states))
         if self.w_3 is not None:
-            inner = inner * self.maybe_ckpt(self.w_3, states)
-        return self.dropout_2(self.maybe_ckpt(self.w_2, self.dropout_1(inner)))
+            inner = inner * self._apply_linear(self.w_3, states)
+        return self.dropout_2(self._apply_linear(self.w_2, self.dropout_1(inner)))
+
+    def _apply_linear(self, layer: nn.Module, states: Tensor) -> Tensor:
+        return checkpoint(layer, states, use_reentrant=False) if self.recompute else layer(states)
+
+    def update_dropout(self, dropout: float) -> None:
+        """Change the dropout rate."""
+        self.dropout_1.p = self.dropout_2.p = dropout
 
 
 class NormPlacement:
@@ -71,17 +80,17 @@ class EncoderLayer(NormPlacement, nn.Module):
 
     def __init__(
         self,
-        opt: Namespace,
+        config: EncoderConfig,
         after_attention: nn.Module | None = None,
         after_layer: nn.Module | None = None,
     ) -> None:
         super().__init__()
-        self.pre_norm = opt.norm_placement == PRE
-        self.self_attn = SelfAttention(opt)
-        self.feed_forward = FeedForward(opt)
-        self.layer_norm = make_norm(opt)
-        self.dropout = nn.Dropout(first_rate(opt.dropout))
-        self.recompute_attention = "mha" in opt.use_ckpting
+        self.pre_norm = config.norm_placement == PRE
+        self.self_attn = SelfAttention(config)
+        self.feed_forward = FeedForward(config)
+        self.layer_norm = config.make_norm()
+        self.dropout = nn.Dropout(config.dropout)
+        self.recompute_attention = "mha" in config.use_ckpting
         self.after_attention = after_attention
         self.after_layer = after_layer
 
@@ -118,62 +127,3 @@ class EncoderLayer(NormPlacement, nn.Module):
         self.self_attn.dropout.p = attention_dropout
         self.feed_forward.update_dropout(dropout)
         self.dropout.p = dropout
-
-
-class DecoderLayer(NormPlacement, TransformerDecoderLayer):
-    """Self-attention, attention over the source, the feed-forward block: each with norm and residual.
-
-    All but :meth:`_forward` is OpenNMT-py's, also the cache and the alignments. ``after_attention`` is a slot
-    after self-attention, as in :class:`EncoderLayer`.
-    """
-
-    def __init__(self, opt: Namespace, after_attention: nn.Module | None) -> None:
-        super().__init__(
-            opt.enc_hid_size,
-            opt.heads,
-            opt.transformer_ff,
-            first_rate(opt.dropout),
-            first_rate(opt.attention_dropout),
-            add_qkvbias=opt.add_qkvbias,
-            use_ckpting=opt.use_ckpting,
-            **{name: getattr(opt, name) for name in _OF_OPENNMT},
-        )
-        self.pre_norm = opt.norm_placement == PRE
-        if opt.target_max_relative:
-            self.self_attn = RelativeSelfAttention(opt)
-        self.feed_forward = FeedForward(opt)
-        self.after_attention = after_attention
-
-    def _forward(
-        self,
-        layer_in: Tensor,
-        enc_out: Tensor,
-        src_pad_mask: Tensor,
-        tgt_pad_mask: Tensor,
-        step: int | None = None,
-        future: bool = False,
-        return_attn: bool = False,
-    ) -> tuple[Tensor, Tensor | None]:
-        """Map ``(batch, length, size)`` to the same shape and the attention over the source.
-
-        ``step`` is the position of the first given token, None for a whole sentence.
-        """
-        length = layer_in.size(1)
-        mask = None  # a single step sees all that is cached
-        if length > 1:
-            mask = self._compute_dec_mask(tgt_pad_mask, future).unsqueeze(1).expand(-1, -1, length, -1)
-        source_mask = src_pad_mask.unsqueeze(1).expand(-1, -1, length, -1)
-
-        read = self.before(self.layer_norm_1, layer_in)
-        attended, _ = self._forward_self_attn(read, mask, step, return_attn=return_attn)
-        attended = self.after(self.layer_norm_1, layer_in + self.dropout(attended))
-        query = self.before(self.layer_norm_2, attended)
-        if self.after_attention is not None:
-            begin = step or 0
-            query = self.after_attention(read, query, encodings(begin, begin + length, query))
-        context, attention = self.context_attn(
-            enc_out, enc_out, query, mask=source_mask, return_attn=return_attn
-        )
-        states = self.after(self.layer_norm_2, attended + self.dropout(context))
-        fed = self.before(self.feed_forward.layer_norm, states)
-        return self.after(self.feed_forward.layer_norm, states + self.feed_forward(fed)), attention

@@ -16,9 +16,14 @@ def sinusoidal(positions: Tensor, size: int) -> Tensor:
 
     ``positions`` are integers of any shape, to which ``size`` is appended; the result is float32.
     """
+    turn = angles(positions, size)
+    return torch.stack((turn.sin(), turn.cos()), dim=-1).flatten(-2)[..., :size]
+
+
+def angles(positions: Tensor, size: int) -> Tensor:
+    """Return ``p / 10000^{2q/size}`` of each position, q = 0 … size/2 - 1, as a last dimension of float32."""
     even = torch.arange(0, size, 2, device=positions.device, dtype=torch.float32)
-    angles = positions.unsqueeze(-1) * torch.exp(even * (-log(10000.0) / size))
-    return torch.stack((angles.sin(), angles.cos()), dim=-1).flatten(-2)[..., :size]
+    return positions.unsqueeze(-1) * torch.exp(even * (-log(10000.0) / size))
 
 
 def encodings(begin: int, end: int, like: Tensor) -> Tensor:

@@ -16,8 +16,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from onmt_preorder import plugin
 from onmt_preorder.checkpoint_choice import by_perplexity, paths
+from onmt_preorder.opennmt import registration
 from preorder.command_line.options import add_number, positive
 from preorder.errors import DataError
 from preorder.io import files
@@ -79,7 +79,7 @@ class Checkpoints:
         if len(chosen) == len(best) == 1:
             chosen[0].replace(model)
         elif len(chosen) == len(best):
-            plugin.require()
+            registration.require()
             import torch
             from onmt.bin.average_models import average_models
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from onmt_preorder.papers.npmt.options import DECODER as SWAN
+from onmt_preorder.papers.npmt import DECODER as SWAN
 from preorder.command_line.options import add_number, beam, natural, ratio, word_reward
 from preorder.errors import UsageError
 from preorder_recipes.configuration import FEATURES, System, read_system

@@ -29,6 +29,7 @@ SYSTEMS = {
     "preorder_absolute": KAWARA | ABSOLUTE,
     "preorder_relative": KAWARA | RELATIVE,
     "preorder_both": {**KAWARA, **RELATIVE, "preorder_encoding": ["absolute", "relative"]},
+    "preorder_rotary": {**KAWARA, "preorder_encoding": ["rotary"], "source_max_relative": 0},
     "preorder_gold_trained": KAWARA | RELATIVE,
     "gold": KAWARA | RELATIVE,
     "reordered_text": {**KAWARA, "preorder_encoding": [], "source_max_relative": 4},

@@ -9,7 +9,7 @@ from onmt.translate import GNMTGlobalScorer, Translator
 from onmt.utils.optimizers import build_torch_optimizer
 from onmt.utils.parse import ArgumentParser
 
-from onmt_preorder import options
+from onmt_preorder.opennmt import options
 from preorder.errors import PreorderError, UsageError
 from tests.support.distortion_models import DISTORTION
 from tests.support.opennmt import make_opt
@@ -21,6 +21,7 @@ EXPLICIT = {"decoder_type": "preorder_transformer", "norm_placement": "post", "p
 FAMILIES = {
     "relative": {},
     "absolute": {"preorder_encoding": ["absolute"], "source_max_relative": 0},
+    "rotary": {"preorder_encoding": ["rotary"], "source_max_relative": 0},
     "plain": PLAIN,
     "post-norm": {**PLAIN, "norm_placement": "post", "optim": "adadelta"},
     "reordering": {**PLAIN, "reordering_embedding": ["encoder", "decoder"]},
@@ -42,6 +43,7 @@ VALUES = {
     "preorder_encoding": ["absolute", "relative"],
     "preorder_max_relative": 1,
     "source_max_relative": 2,
+    "source_rotary": True,
     "target_max_relative": 2,
     "norm_placement": "post",
     "scale_embeddings": True,

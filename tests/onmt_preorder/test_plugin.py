@@ -11,7 +11,8 @@ import pytest
 from onmt.encoders import str2enc
 from onmt.transforms import AVAILABLE_TRANSFORMS
 
-from onmt_preorder import _hook, plugin, register
+from onmt_preorder import _hook, register
+from onmt_preorder.opennmt.registration import require
 from preorder.errors import UsageError
 from tests.support.running import ROOT
 
@@ -42,7 +43,7 @@ def test_the_hook_waits_for_onmt_registers_and_goes():
             return [type(finder).__name__ for finder in sys.meta_path].count("_Finder")
 
         assert "onmt_preorder._hook" in sys.modules
-        for name in ("onmt", "torch", "importlib.util", "onmt_preorder.plugin"):
+        for name in ("onmt", "torch", "importlib.util", "onmt_preorder.opennmt"):
             assert name not in sys.modules, name
         import onmt_preorder._hook as hook
         hook.install()
@@ -302,8 +303,8 @@ def test_registering_again_wraps_nothing_twice(monkeypatch):
     monkeypatch.setattr(sys, "excepthook", sys.__excepthook__)  # a library may have put its own there
     register()
     assert sys.excepthook is sys.__excepthook__
-    plugin.require()
+    require()
     before = state()
-    plugin.require()
+    require()
     assert before == state()
     assert "preorder_positions" in AVAILABLE_TRANSFORMS

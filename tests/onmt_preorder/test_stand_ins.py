@@ -8,7 +8,7 @@ pytest.importorskip("pyonmttok.version")  # not its stand-in
 import pyonmttok
 import torch
 
-from onmt_preorder import stand_ins
+from onmt_preorder.opennmt import stand_ins
 from tests.support.opennmt import call, start
 from tests.support.running import ROOT
 

@@ -7,8 +7,8 @@ import torch
 from onmt.model_builder import build_model
 from onmt.utils.loss import LossCompute
 
+from onmt_preorder import register
 from onmt_preorder.input.positions import feature_vocabulary
-from onmt_preorder.plugin import register
 from tests.support.opennmt import make_opt
 
 register()

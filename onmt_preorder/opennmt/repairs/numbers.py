@@ -11,8 +11,8 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from onmt_preorder import options
 from onmt_preorder.input.positions import MAX_POSITIONS
+from onmt_preorder.opennmt import options
 from onmt_preorder.opennmt.wrapping import adapts
 
 MOST = 2**31 - 1

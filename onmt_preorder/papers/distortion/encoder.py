@@ -2,40 +2,43 @@
 
 from __future__ import annotations
 
-from argparse import Namespace
 from math import sqrt
 from typing import Any
 
 import torch
-from onmt.encoders.encoder import EncoderBase
 from torch import Tensor, nn
 from torch.nn.functional import pad
 from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
 from onmt_preorder.input.positions import ReadsPositions
-from onmt_preorder.transformer.options import EncodingOptions
 from onmt_preorder.transformer.sinusoidal import encodings
 
 
-class BidirectionalGRUEncoder(ReadsPositions, EncoderBase):
+class BidirectionalGRUEncoder(ReadsPositions, nn.Module):
     """A bidirectional GRU of ``hidden_size`` in each direction; OpenNMT-py's ``brnn`` has half of that.
 
-    With ``preorder_encoding: [recurrent]`` a second GRU reads the words in preordered order. Its states are
-    carried back to their words, and a linear layer joins both. With ``[absolute]`` the sinusoidal encoding of
+    With ``recurrent`` a second GRU reads the words in preordered order. Its states are
+    carried back to their words, and a linear layer joins both. With ``absolute`` the sinusoidal encoding of
     the preordered position, divided by √size to be as large as the words, is added to them.
     """
 
-    def __init__(self, opt: Namespace, embeddings: Any) -> None:
+    def __init__(
+        self, size: int, layers: int, embeddings: Any, absolute: bool = False, recurrent: bool = False
+    ) -> None:
         super().__init__()
-        embeddings.dropout_p = 0  # the paper drops from the output layer alone
-        self.encoding, self.embeddings = EncodingOptions.from_opt(opt), embeddings
+        self.embeddings, self.absolute, self.recurrent = embeddings, absolute, recurrent
         self.end_symbol: int | None = None  # id of what is put after the last word of every sentence
-        sizes = {"input_size": embeddings.embedding_size, "hidden_size": opt.enc_hid_size}
-        sizes |= {"num_layers": opt.enc_layers, "batch_first": True, "bidirectional": True}
+        sizes = {"input_size": embeddings.embedding_size, "hidden_size": size}
+        sizes |= {"num_layers": layers, "batch_first": True, "bidirectional": True}
         self.rnn = nn.GRU(**sizes)
-        if self.encoding.recurrent:
+        if recurrent:
             self.preordered_rnn = nn.GRU(**sizes)
-            self.join = nn.Linear(4 * opt.enc_hid_size, 2 * opt.enc_hid_size)
+            self.join = nn.Linear(4 * size, 2 * size)
+
+    @property
+    def needs_positions(self) -> bool:
+        """Whether the source needs its position feature."""
+        return self.absolute or self.recurrent
 
     def forward(self, src: Tensor, src_len: Tensor) -> tuple[Tensor, Tensor, Tensor]:
         """Encode ``(batch, length, 1 or 2)`` ids of words and of positions, ``src_len`` of each sentence.
@@ -46,7 +49,7 @@ class BidirectionalGRUEncoder(ReadsPositions, EncoderBase):
         if self.end_symbol is not None:
             src = pad(src, (0, 0, 0, 1), value=self.embeddings.word_padding_idx)
         positions = None
-        if self.encoding.needs_positions:
+        if self.needs_positions:
             place = torch.arange(src.size(1), device=src.device)
             positions = self.positions(src, place >= src_len.unsqueeze(1))  # the end symbol's is the last
         words = src[:, :, :1]
@@ -54,11 +57,11 @@ class BidirectionalGRUEncoder(ReadsPositions, EncoderBase):
             words[torch.arange(len(src), device=src.device), src_len] = self.end_symbol
             src_len = src_len + 1
         embedded = self.embeddings(words)
-        if self.encoding.absolute:
+        if self.absolute:
             size = embedded.size(-1)
             embedded = embedded + encodings(0, src.size(1), embedded)[positions] / sqrt(size)
         states, final = _run(self.rnn, embedded, src_len)
-        if self.encoding.recurrent:
+        if self.recurrent:
             preordered, _ = _run(self.preordered_rnn, _reorder(embedded, positions.argsort(1)), src_len)
             joined = self.join(torch.cat((states, _reorder(preordered, positions)), -1))
             is_word = torch.arange(src.size(1), device=src.device) < src_len.unsqueeze(1)

@@ -10,18 +10,28 @@ jump to word j are then the ``2 window + 1`` entries from j on. Jumps from them 
 
 from __future__ import annotations
 
-from argparse import Namespace
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 import torch
-from onmt.decoders.decoder import DecoderBase
 from torch import Tensor, nn
 from torch.nn.functional import linear, pad
 
-from onmt_preorder.papers.distortion.options import ENCODER, HIDDEN, NONE, SOURCE, TARGET
-from onmt_preorder.transformer.options import first_rate
+NONE, SOURCE, TARGET, HIDDEN = "none", "source", "target", "hidden"
+PAPER_WINDOW, PAPER_LAMBDA = 3, 0.5  # Zhang et al. 2017, §4.3
+
+
+@dataclass(frozen=True)
+class DistortionConfig:
+    """The decoder's sizes, and what its jumps depend on."""
+
+    size: int
+    source_size: int  # of the encoder's states
+    dropout: float = 0.1
+    distortion: str = NONE
+    window: int = PAPER_WINDOW  # the longest jump, in source tokens
+    weight: float = PAPER_LAMBDA  # of the jumps in the attention
 
 
 @dataclass(frozen=True)
@@ -71,7 +81,7 @@ def mix(content: Tensor, previous: Tensor, jumps: Tensor, weight: float, mask: T
     return mixed.squeeze(2) * mask
 
 
-class DistortionRNNDecoder(DecoderBase):
+class DistortionRNNDecoder(nn.Module):
     """A GRU f1, attention, a GRU f2, and the deep output layer of Bahdanau et al. 2015.
 
     Per target word: ``s̃_t = f1(s_{t-1}, y_{t-1})``, ``α̂_t`` from ``s̃_t``, ``α_t`` from it and the jumps,
@@ -82,20 +92,20 @@ class DistortionRNNDecoder(DecoderBase):
     ``h_j``, so is its product with f2's weights: each ``h_j`` is multiplied by them once.
     """
 
-    def __init__(self, opt: Namespace, embeddings: Any) -> None:
-        super().__init__(attentional=True)
-        embeddings.dropout_p = 0
-        self.context, self.window, self.weight = opt.distortion, opt.distortion_window, opt.distortion_lambda
+    attentional = True
+
+    def __init__(self, config: DistortionConfig, embeddings: Any) -> None:
+        super().__init__()
+        self.context, self.window, self.weight = config.distortion, config.window, config.weight
         self.embeddings = embeddings
-        size = opt.dec_hid_size
-        source_size = 2 * opt.enc_hid_size if opt.encoder_type == ENCODER else opt.enc_hid_size
+        size, source_size = config.size, config.source_size
         word_size = embeddings.embedding_size
         self.initial = nn.Linear(size, size)
         self.before = nn.GRUCell(word_size, size)
         self.attention = AdditiveAttention(size, source_size)
         self.after = nn.GRUCell(source_size, size)
         self.readout = nn.Linear(size + word_size + source_size, size)
-        self.dropout = nn.Dropout(first_rate(opt.dropout))
+        self.dropout = nn.Dropout(config.dropout)
         context_size = {NONE: None, SOURCE: source_size, TARGET: word_size, HIDDEN: size}[self.context]
         self.jumps = None if context_size is None else nn.Linear(context_size, 2 * self.window + 1)
         self.state: dict[str, Tensor] = {}
@@ -253,11 +263,11 @@ def initialise(model: nn.Module, deviation: float) -> None:
                         nn.init.normal_(matrix, std=deviation)
 
 
-def add_jumps(parameters: dict[str, Tensor], opt: Namespace) -> None:
+def add_jumps(parameters: dict[str, Tensor], distortion: str, window: int, deviation: float) -> None:
     """Add the parameters of jumps to a whole RNNsearch*'s, by name, with the values of :func:`initialise`."""
     # A weight that reads what the jumps will depend on.
     reader = {SOURCE: "after.weight_ih", TARGET: "before.weight_ih", HIDDEN: "before.weight_hh"}
-    size = parameters[f"decoder.{reader[opt.distortion]}"].size(1)
-    jumps = nn.Linear(size, 2 * opt.distortion_window + 1)
-    initialise(jumps, opt.param_init)
+    size = parameters[f"decoder.{reader[distortion]}"].size(1)
+    jumps = nn.Linear(size, 2 * window + 1)
+    initialise(jumps, deviation)
     parameters |= {f"decoder.jumps.{name}": tensor for name, tensor in jumps.state_dict().items()}

@@ -10,8 +10,8 @@ from onmt.bin.train import _get_parser as training_parser
 from onmt.opts import translate_opts
 from onmt.utils.parse import ArgumentParser
 
+from onmt_preorder.opennmt.options import check_training
 from onmt_preorder.opennmt.transforms import PreorderTransform
-from onmt_preorder.options import check_training
 from preorder.errors import UsageError
 from tests.support.distortion_models import DISTORTION
 from tests.support.opennmt import BOTH_PARSERS, TINY, make_opt

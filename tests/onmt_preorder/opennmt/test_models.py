@@ -9,9 +9,9 @@ from onmt.model_builder import build_model
 from onmt.utils.logging import logger
 from torch import nn
 
+from onmt_preorder import register
 from onmt_preorder.cpu.bfloat16_linear import Bfloat16Linear
 from onmt_preorder.opennmt import models
-from onmt_preorder.plugin import register
 from tests.support.opennmt import make_opt
 from tests.support.transformers import PAD, PLAIN, SPECIALS, SWAN
 

@@ -1,13 +1,12 @@
 """Explicit reordering against the paper's equations, token by token."""
 
 import math
-from argparse import Namespace
 
 import pytest
 import torch
 
 from onmt_preorder.input.positions import rank_positions
-from onmt_preorder.papers.explicit_reordering import ExplicitReordering, reordering_loss
+from onmt_preorder.papers.explicit_reordering import ExplicitConfig, ExplicitReordering, reordering_loss
 from tests.support.transformers import (
     LONG,
     SHORT,
@@ -49,7 +48,13 @@ def naive_encoding(position, distance, window):
 
 def options(**changes):
     """Return the paper's, with changes."""
-    return Namespace(**{f"reordering_{name}": value for name, value in {**PAPER, **changes}.items()})
+    return ExplicitConfig(**{f"reordering_{name}": value for name, value in {**PAPER, **changes}.items()})
+
+
+def source_of(encoder, src, src_len):
+    padding = torch.arange(src.size(1)) >= src_len.unsqueeze(1)
+    preordered = encoder.positions(src, padding) if encoder.needs_positions else None
+    return encoder.source(src_len, padding, preordered)
 
 
 def make_block(**changes):
@@ -171,7 +176,7 @@ def test_every_layer_reorders_and_the_last_is_supervised():
         layer.after_layer = randomise(layer.after_layer)
     src, src_len = batch_of(LONG)
     output = encoder(src, src_len)[0]
-    states, source = encoder.embeddings(src[:, :, :1]), encoder._source(src, src_len)
+    states, source = encoder.embeddings(src[:, :, :1]), source_of(encoder, src, src_len)
     for layer in encoder.transformer:
         transformed = layer.transform(states, source)
         learned = layer.after_layer(transformed, source)
@@ -188,7 +193,7 @@ def test_fusion_is_two_runs_and_a_gate(encoding):
         randomise(module)
     src, src_len = batch_of(LONG, SHORT)
     result = encoder(src, src_len)[0]
-    embedded, source = encoder.embeddings(src[:, :, :1]), encoder._source(src, src_len)
+    embedded, source = encoder.embeddings(src[:, :, :1]), source_of(encoder, src, src_len)
     plain = reordered = embedded
     for layer in encoder.transformer:
         plain, (reordered, _) = layer.transform(plain, source), layer(reordered, source)

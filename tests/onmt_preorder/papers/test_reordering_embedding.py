@@ -5,7 +5,9 @@ import math
 import pytest
 import torch
 
+from onmt_preorder.opennmt.options.helpers import layer_settings
 from onmt_preorder.papers.reordering_embedding import AdditionalEncoding, ReorderingEmbedding
+from onmt_preorder.transformer.config import EncoderConfig
 from onmt_preorder.transformer.layers import EncoderLayer
 from onmt_preorder.transformer.sinusoidal import encodings
 from tests.support.opennmt import make_opt
@@ -14,9 +16,9 @@ from tests.support.transformers import position_encoding, randomise, times
 SIZE = 8
 
 
-def options(**changes):
+def config(**changes):
     sizes = {"hidden_size": SIZE, "word_vec_size": SIZE, "heads": 2, "transformer_ff": 16}
-    return make_opt(**sizes, preorder_encoding=[], **changes)
+    return EncoderConfig(**layer_settings(make_opt(**sizes, preorder_encoding=[], **changes)))
 
 
 def naive_norm(vector, norm):
@@ -43,7 +45,7 @@ def naive_block(block, read, attended, position):
 
 @pytest.fixture(params=[AdditionalEncoding, ReorderingEmbedding])
 def block(request):
-    return randomise(request.param(options()).double())
+    return randomise(request.param(config()).double())
 
 
 def states():
@@ -66,7 +68,7 @@ def test_the_block_is_the_papers_equations(block, begin):
 @pytest.mark.parametrize("placement", ["pre", "post"])
 def test_a_layer_is_the_papers_equation_9(placement):
     """``H^n = LN(FFN(C) + H̄)``: the residual is H̄, not C. Before a sub-layer, norms leave the residuals."""
-    made = options(norm_placement=placement, decoder_type="preorder_transformer", source_max_relative=0)
+    made = config(norm_placement=placement, decoder_type="preorder_transformer", source_max_relative=0)
     layer = randomise(EncoderLayer(made, ReorderingEmbedding(made))).eval().double()
     given, attended = states()
     layer._attend = lambda read, source: attended + read  # attention has its own tests

@@ -131,11 +131,11 @@ def encoder_twin(encoder, words, positions):
     """Return the states of one sentence, ``(tokens, 2 size)``: a GRU for each order, joined word by word."""
     size = encoder.embeddings.embedding_size
     embedded = encoder.embeddings(words.view(1, -1, 1))[0]
-    if encoder.encoding.absolute:
+    if encoder.absolute:
         told = [[x / size**0.5 for x in position_encoding(place, size)] for place in positions]
         embedded = embedded + torch.tensor(told, dtype=embedded.dtype)
     states, final = encoder.rnn(embedded.unsqueeze(0))
-    if encoder.encoding.recurrent:
+    if encoder.recurrent:
         inverse = [positions.index(rank) for rank in range(len(positions))]
         second = encoder.preordered_rnn(embedded[inverse].unsqueeze(0))[0][0]
         pairs = [torch.cat((states[0, i], second[place])) for i, place in enumerate(positions)]

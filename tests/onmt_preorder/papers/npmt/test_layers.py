@@ -6,8 +6,8 @@ import pytest
 import torch
 from onmt.model_builder import build_base_model
 
+from onmt_preorder.opennmt.options.npmt import check
 from onmt_preorder.papers.npmt.layers import LocalReordering
-from onmt_preorder.papers.npmt.options import check
 from preorder.errors import UsageError
 from tests.support.opennmt import make_opt
 from tests.support.transformers import FEATURES, SWAN, WITHOUT_FEATURES, make_vocabs, randomise

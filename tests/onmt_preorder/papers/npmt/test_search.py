@@ -13,6 +13,7 @@ from onmt.opts import translate_opts
 from onmt.translate import GNMTGlobalScorer, Translator
 from onmt.utils.parse import ArgumentParser
 
+from onmt_preorder.opennmt.segments import segment_layers, translation_loss
 from onmt_preorder.papers.npmt import language_model
 from onmt_preorder.papers.npmt.language_model import NgramFluency
 from onmt_preorder.papers.npmt.likelihood import log_likelihood
@@ -243,11 +244,11 @@ def test_a_validation_is_exact_and_leaves_out_what_cannot_be_said(caplog):
     batch = {"src": torch.tensor([[[5], [6], [7]], [[4], [1], [1]]]), "srclen": torch.tensor([3, 1])}
     batch["tgt"] = torch.tensor([[2, 4, 5, 6, 3]] * 2).unsqueeze(2)
     target, states = make_vocabs(None)["tgt"], model.encoder(batch["src"], batch["srclen"])[0]
-    layers = model.decoder.segment_layers(model.generator, target)
+    layers = segment_layers(model.decoder, model.generator, target)
     assert layers.precision == torch.float32
     caplog.clear()  # what building the model has said
     with caplog.at_level("WARNING", "onmt"):
-        loss, statistics = model.decoder.translation_loss(model.generator, target, batch, states)
+        loss, statistics = translation_loss(model.decoder, model.generator, target, batch, states)
     pairs = SentencePairs.of_batch(batch, states, SPECIALS.index("<blank>"))
     likelihood = log_likelihood(layers, pairs, WorkLimits(2))
     assert likelihood[1] == -math.inf
@@ -287,7 +288,7 @@ def test_after_a_transformer_the_search_scores_as_the_training_does():
     assert model.encoder.embeddings.position_encoding
     assert not model.decoder.embeddings.position_encoding
     states, _, _ = model.encoder(torch.tensor([[[5]]]), torch.tensor([1]))
-    layers = model.decoder.segment_layers(model.generator, make_vocabs()["tgt"])
+    layers = segment_layers(model.decoder, model.generator, make_vocabs()["tgt"])
     with torch.no_grad():
         found = best_segments(layers, states[0], 3, count=60)
         for score, words, length in zip(*(part[0] for part in found), strict=True):

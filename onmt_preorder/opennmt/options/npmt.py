@@ -5,11 +5,10 @@ from __future__ import annotations
 from argparse import Namespace
 from typing import Any
 
-from onmt_preorder.option_helpers import check_shared_embeddings, option_group, refuse
+from onmt_preorder.opennmt.options.helpers import check_shared_embeddings, option_group, refuse
+from onmt_preorder.papers.npmt import DECODER
+from onmt_preorder.papers.npmt.layers import CELLS
 from preorder.errors import UsageError
-
-DECODER = "swan"
-RNN_TYPES = ("GRU", "LSTM")
 
 # What OpenNMT-py's training can do and the sum over segmentations cannot.
 _UNSUPPORTED = (
@@ -68,10 +67,8 @@ def check(opt: Namespace) -> None:
     if opt.decoder_type != DECODER:
         return
     refuse(opt, _UNSUPPORTED, f"decoder_type: {DECODER}")
-    if opt.rnn_type not in RNN_TYPES:
-        raise UsageError(
-            f"decoder_type: {DECODER} has rnn_type: {' or '.join(RNN_TYPES)}, not {opt.rnn_type}"
-        )
+    if opt.rnn_type not in CELLS:
+        raise UsageError(f"decoder_type: {DECODER} has rnn_type: {' or '.join(CELLS)}, not {opt.rnn_type}")
     check_shared_embeddings(opt)
     if opt.encoder_type == "brnn" and opt.enc_hid_size % 2:
         raise UsageError(f"encoder_type: brnn has hidden_size / 2 units each way: {opt.enc_hid_size} is odd")

@@ -2,7 +2,8 @@
 
 They are saved in the checkpoint, and taken from it at translation: their values are plain. Those of the
 Transformer and of each paper are in a module of their own, with ``add_options(parser)``; ``check(opt)``,
-which refuses what the models cannot do; and may have ``NEEDS`` of options that would be ignored.
+which refuses what the models cannot do; and may have ``NEEDS`` of options that would be ignored. Layers never
+see them: they get frozen configurations, which check themselves.
 """
 
 from __future__ import annotations
@@ -11,25 +12,23 @@ import difflib
 from argparse import Namespace
 from typing import Any
 
-from onmt_preorder.option_helpers import Need, defaults, option_group, refuse
-from onmt_preorder.papers import explicit_reordering as explicit
-from onmt_preorder.papers import reordering_embedding as reordering
-from onmt_preorder.papers.distortion import options as distortion
-from onmt_preorder.papers.npmt import options as phrases
-from onmt_preorder.transformer import options as transformer
+from onmt_preorder.opennmt.options import distortion, npmt, transformer
+from onmt_preorder.opennmt.options import explicit_reordering as explicit
+from onmt_preorder.opennmt.options import reordering_embedding as reordering
+from onmt_preorder.opennmt.options.helpers import Need, defaults, option_group, refuse
 from preorder.errors import UsageError
 
-_PARTS = (transformer, reordering, explicit, distortion, phrases)
+_PARTS = (transformer, reordering, explicit, distortion, npmt)
 _NEEDS: dict[str, Need] = {name: need for part in _PARTS for name, need in getattr(part, "NEEDS", {}).items()}
-# Values added to ``encoder_type`` and ``decoder_type``, each with its class, imported when a model is built.
+# Values added to ``encoder_type`` and ``decoder_type``, each with what makes it, imported when it is used.
 ENCODERS = {
-    transformer.ENCODER: "onmt_preorder.models:PreorderTransformerEncoder",
-    distortion.ENCODER: "onmt_preorder.papers.distortion.encoder:BidirectionalGRUEncoder",
+    transformer.ENCODER: "onmt_preorder.opennmt.encoders:PreorderTransformerEncoder",
+    distortion.ENCODER: "onmt_preorder.opennmt.encoders:gru_encoder",
 }
 DECODERS = {
-    transformer.DECODER: "onmt_preorder.models:PreorderTransformerDecoder",
-    distortion.DECODER: "onmt_preorder.papers.distortion.rnnsearch:DistortionRNNDecoder",
-    phrases.DECODER: "onmt_preorder.papers.npmt.decoder:SwanDecoder",
+    transformer.DECODER: "onmt_preorder.opennmt.decoders:PreorderTransformerDecoder",
+    distortion.DECODER: "onmt_preorder.opennmt.decoders:distortion_decoder",
+    npmt.DECODER: "onmt_preorder.opennmt.decoders:swan_decoder",
 }
 _TYPES = {"encoder_type": ENCODERS, "decoder_type": DECODERS}
 
@@ -42,8 +41,7 @@ def is_ours(opt: Namespace) -> bool:
 def uses_positions(opt: Namespace, trains: bool = False) -> bool:
     """Return whether positions make a difference to a model whose source may hold them."""
     learns = trains and opt.explicit_reordering != explicit.NONE
-    encoding = transformer.EncodingOptions.from_opt(opt)
-    needs = opt.encoder_type != transformer.ENCODER or encoding.needs_positions
+    needs = opt.encoder_type != transformer.ENCODER or bool(opt.preorder_encoding)
     return opt.n_src_feats > 0 and (learns or needs)
 
 
@@ -80,9 +78,9 @@ def check_training(opt: Namespace) -> None:
     for name, (what, is_met) in _NEEDS.items():
         if getattr(opt, name) != defaults()[name] and not is_met(opt):
             raise UsageError(f"{name} has no effect without {what}")
-    if opt.decoder_type == phrases.DECODER:
+    if opt.decoder_type == npmt.DECODER:
         opt.early_stopping_criteria = opt.early_stopping_criteria or ["ppl"]
         if "accuracy" in opt.early_stopping_criteria:
-            raise UsageError(f"early_stopping_criteria: {phrases.DECODER} knows no accuracy, take ppl")
+            raise UsageError(f"early_stopping_criteria: {npmt.DECODER} knows no accuracy, take ppl")
     if opt.preorder_stanza_dir and not opt.preorder_model:
         raise UsageError("preorder_stanza_dir has no effect without preorder_model")

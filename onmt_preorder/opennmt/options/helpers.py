@@ -1,4 +1,4 @@
-"""How options are added to OpenNMT-py's parsers, and refused where a model ignores them.
+"""How options are added to OpenNMT-py's parsers, refused where a model ignores them, and given to layers.
 
 A refusal is a ``UsageError`` in one line. ``whose`` is the option and value that name the model:
 ``decoder_type: swan``.
@@ -50,3 +50,20 @@ def check_shared_embeddings(opt: Namespace) -> None:
             f"share_decoder_embeddings needs word_vec_size {opt.tgt_word_vec_size} to be "
             f"hidden_size {opt.dec_hid_size}"
         )
+
+
+def first_rate(rates: float | list[float]) -> float:
+    """Return the dropout rate that training begins with; OpenNMT-py changes it later by ``dropout_steps``."""
+    return rates[0] if isinstance(rates, list) else rates
+
+
+def layer_settings(opt: Namespace) -> dict[str, Any]:
+    """Return what an encoder's and a decoder's layers have in common, as fields of ``LayerConfig``."""
+    same = "heads transformer_ff norm_placement layer_norm norm_eps pos_ffn_activation_fn".split()
+    return {
+        **{name: getattr(opt, name) for name in (*same, "add_qkvbias", "add_ffnbias")},
+        "hidden_size": opt.enc_hid_size,
+        "dropout": first_rate(opt.dropout),
+        "attention_dropout": first_rate(opt.attention_dropout),
+        "use_ckpting": tuple(opt.use_ckpting),
+    }

@@ -8,7 +8,8 @@ from importlib.util import find_spec
 from pkgutil import resolve_name
 from typing import Any
 
-from onmt_preorder import _hook, stand_ins
+from onmt_preorder import _hook
+from onmt_preorder.opennmt import stand_ins
 from preorder.errors import UsageError
 
 SUPPORTED = "3.5"
@@ -37,8 +38,8 @@ def register() -> None:
     # The transforms register themselves when imported. Where it is that import which has led
     # here, they do so after this function has returned.
     import onmt_preorder.opennmt.transforms  # noqa: F401
-    from onmt_preorder.opennmt import adapt
-    from onmt_preorder.options import DECODERS, ENCODERS
+    from onmt_preorder.opennmt.adaptations import adapt
+    from onmt_preorder.opennmt.options import DECODERS, ENCODERS
 
     for name in ENCODERS.keys() - str2enc.keys():
         register_encoder(name)(_factory(ENCODERS[name], EncoderBase))

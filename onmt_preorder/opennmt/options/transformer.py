@@ -1,27 +1,25 @@
 """``encoder_type`` and ``decoder_type: preorder_transformer``: the options of our Transformer itself.
 
-The options of the preordering encodings (Kawara et al. 2021) are here too and not with the papers: the
-layers' attention reads them, together with those of the original positions.
+Among them are those of the preordering encodings (Kawara et al. 2021).
 """
 
 from __future__ import annotations
 
 from argparse import Namespace
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from onmt_preorder.option_helpers import option_group, refuse
+from onmt_preorder.opennmt.options.helpers import layer_settings, option_group, refuse
+from onmt_preorder.transformer.config import POST, PRE, EncoderConfig
+from onmt_preorder.transformer.encodings import ORIGINAL, PREORDERED, Encoding
+from onmt_preorder.transformer.encodings.absolute import Absolute
+from onmt_preorder.transformer.encodings.relative import PAPER_LIMIT, Relative
+from onmt_preorder.transformer.encodings.rotary import Rotary
 from preorder.errors import UsageError
 
-if TYPE_CHECKING:
-    from torch import nn
-
 ENCODER = DECODER = "preorder_transformer"
-ABSOLUTE, RELATIVE, RECURRENT = "absolute", "relative", "recurrent"
-READERS = {ENCODER: (ABSOLUTE, RELATIVE), "bidirectional_gru": (ABSOLUTE, RECURRENT)}
+ABSOLUTE, RELATIVE, ROTARY, RECURRENT = "absolute", "relative", "rotary", "recurrent"
+READERS = {ENCODER: (ABSOLUTE, RELATIVE, ROTARY), "bidirectional_gru": (ABSOLUTE, RECURRENT)}
 """The encoders that read preordered positions, and how they can."""
-PRE, POST = "pre", "post"
-PAPER_LIMIT = 4  # Kawara et al. 2021, §V-C and Table I
 
 # What OpenNMT-py's own encoder and decoder can do and ours cannot; nor can it translate with copy_attn.
 _UNSUPPORTED_ENCODER = (
@@ -39,63 +37,39 @@ _EITHER = (
 NEEDS = {
     "preorder_max_relative": _RELATIVE,
     "source_max_relative": _OURS,
+    "source_rotary": (f"encoder_type: {ENCODER}", lambda opt: opt.encoder_type == ENCODER),
     "norm_placement": _EITHER,
     "scale_embeddings": ("position_encoding: false", lambda opt: not opt.position_encoding),
 }
 
 
-@dataclass(frozen=True)
-class EncodingOptions:
-    """How the encoder tells its tokens where they stand.
-
-    All distances beyond a clipping distance, in tokens, count as this one; 0: not by these positions.
-    """
-
-    absolute: bool  # add the sinusoidal encoding of the preordered position to the embedding
-    preordered: int  # clipping distance of the preordered positions
-    original: int  # clipping distance of the original positions
-    recurrent: bool = False  # read the words in preordered order, too
-
-    @property
-    def needs_positions(self) -> bool:
-        """Whether the source needs its position feature."""
-        return self.absolute or self.preordered > 0 or self.recurrent
-
-    @classmethod
-    def from_opt(cls, opt: Namespace) -> EncodingOptions:
-        """Read the options of a training or a checkpoint."""
-        return cls(
-            absolute=ABSOLUTE in opt.preorder_encoding,
-            preordered=opt.preorder_max_relative if RELATIVE in opt.preorder_encoding else 0,
-            original=opt.source_max_relative,
-            recurrent=RECURRENT in opt.preorder_encoding,
-        )
-
-
-def first_rate(rates: float | list[float]) -> float:
-    """Return the dropout rate that training begins with; OpenNMT-py changes it later by ``dropout_steps``."""
-    return rates[0] if isinstance(rates, list) else rates
-
-
-def make_norm(opt: Namespace) -> nn.Module:
-    """Make a normalisation of the kind and size that layers have."""
-    from onmt.modules.rmsnorm import RMSNorm  # not before a model is built, as all of onmt
-    from torch.nn import LayerNorm
-
-    return {"standard": LayerNorm, "rms": RMSNorm}[opt.layer_norm](opt.enc_hid_size, eps=opt.norm_eps)
+def encodings_of(opt: Namespace) -> tuple[Encoding, ...]:
+    """Return the position encodings of the encoder, but for OpenNMT-py's own of original positions."""
+    chosen = {kind: kind in opt.preorder_encoding for kind in (ABSOLUTE, RELATIVE, ROTARY)}
+    rotates_original = getattr(opt, "source_rotary", False)  # earlier checkpoints have no such option
+    return (
+        *[Absolute(PREORDERED)] * chosen[ABSOLUTE],
+        *[Relative(ORIGINAL, opt.source_max_relative)] * (opt.source_max_relative > 0),
+        *[Relative(PREORDERED, opt.preorder_max_relative)] * chosen[RELATIVE],
+        *[Rotary(ORIGINAL)] * rotates_original,
+        *[Rotary(PREORDERED)] * chosen[ROTARY],
+    )
 
 
 def add_options(parser: Any) -> None:
     """Add the options of encoder and decoder to a parser of OpenNMT-py."""
     add = option_group(parser, f"Model- encoder_type, decoder_type {ENCODER}")
     what = "How to encode the preordered positions that the source feature gives; nothing: not at all."
-    add("preorder_encoding", nargs="*", default=[], choices=[ABSOLUTE, RELATIVE, RECURRENT], help=what)
+    kinds = [ABSOLUTE, RELATIVE, ROTARY, RECURRENT]
+    add("preorder_encoding", nargs="*", default=[], choices=kinds, help=what)
     for name, default, what in (
         ("preorder_max_relative", PAPER_LIMIT, "preordered positions"),
         ("source_max_relative", PAPER_LIMIT, "original positions (0: off)"),
         ("target_max_relative", 0, "target's positions in the decoder (0: off)"),
     ):
         add(name, type=int, default=default, help=f"Clipping distance of the {what}.")
+    what = "Encode original positions by rotation (Su et al. 2021); needs source_max_relative: 0."
+    add("source_rotary", action="store_true", help=what)
     what = "Where layers normalise: before each sub-layer, as OpenNMT-py, or after its residual."
     add("norm_placement", default=PRE, choices=[PRE, POST], help=what)
     what = "Multiply word embeddings by the root of their size, as position_encoding does, with any model."
@@ -138,8 +112,11 @@ def _check_encoder(opt: Namespace) -> None:
     refuse(opt, _UNSUPPORTED_ENCODER, f"encoder_type: {ENCODER}")
     if opt.decoder_type in ("rnn", "ifrnn", "cnn"):
         raise UsageError(f"encoder_type: {ENCODER} does not work with decoder_type: {opt.decoder_type}")
-    if opt.enc_hid_size % opt.heads:
-        raise UsageError(f"hidden_size {opt.enc_hid_size} is not a multiple of heads {opt.heads}")
+    try:
+        EncoderConfig(**layer_settings(opt), encodings=encodings_of(opt))  # which checks itself
+    except UsageError as error:
+        is_relative = "rotary" in str(error) and opt.source_max_relative > 0
+        raise UsageError(f"{error}: take source_max_relative: 0" if is_relative else str(error)) from None
     if opt.enc_hid_size != opt.src_word_vec_size:
         raise UsageError(f"hidden_size {opt.enc_hid_size} is not word_vec_size {opt.src_word_vec_size}")
     if ABSOLUTE in opt.preorder_encoding and opt.position_encoding_type != "SinusoidalInterleaved":

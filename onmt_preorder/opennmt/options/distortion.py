@@ -5,13 +5,19 @@ from __future__ import annotations
 from argparse import Namespace
 from typing import Any
 
-from onmt_preorder.option_helpers import check_shared_embeddings, option_group, refuse
-from onmt_preorder.transformer.options import ENCODER as TRANSFORMER
+from onmt_preorder.opennmt.options.helpers import check_shared_embeddings, option_group, refuse
+from onmt_preorder.opennmt.options.transformer import ENCODER as TRANSFORMER
+from onmt_preorder.papers.distortion.rnnsearch import (
+    HIDDEN,
+    NONE,
+    PAPER_LAMBDA,
+    PAPER_WINDOW,
+    SOURCE,
+    TARGET,
+)
 from preorder.errors import UsageError
 
 ENCODER, DECODER = "bidirectional_gru", "distortion_rnn"
-NONE, SOURCE, TARGET, HIDDEN = "none", "source", "target", "hidden"
-PAPER_WINDOW, PAPER_LAMBDA = 3, 0.5  # Zhang et al. 2017, §4.3
 
 # What OpenNMT-py's own models can do and these cannot; the decoder reads words without their numbers.
 _UNSUPPORTED = (

@@ -1,0 +1,77 @@
+"""Our encoders in OpenNMT-py's models: made from options, they read words and the position feature."""
+
+from __future__ import annotations
+
+from argparse import Namespace
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from onmt_preorder.encoder import EncoderLayers
+from onmt_preorder.input.positions import ReadsPositions
+from onmt_preorder.opennmt.options import explicit_reordering, transformer
+from onmt_preorder.opennmt.options.helpers import layer_settings
+from onmt_preorder.opennmt.options.reordering_embedding import block_of
+from onmt_preorder.papers.distortion.encoder import BidirectionalGRUEncoder
+from onmt_preorder.papers.explicit_reordering import AdditionalLoss, reordering_loss
+from onmt_preorder.transformer.config import EncoderConfig
+
+
+class PreorderTransformerEncoder(ReadsPositions, EncoderLayers):
+    """Our Transformer encoder.
+
+    Pre-norm, without any encoding of preordered positions and with ``source_max_relative: 0``, it
+    computes what OpenNMT-py's ``transformer`` encoder computes.
+    """
+
+    def __init__(self, opt: Namespace, embeddings: Any) -> None:
+        encodings = transformer.encodings_of(opt)
+        config = EncoderConfig(**layer_settings(opt), layers=opt.enc_layers, encodings=encodings)
+        explicit = explicit_reordering.config_of(opt)
+        super().__init__(config, embeddings, explicit, lambda: block_of("encoder", opt, config))
+        self._seen: tuple[Tensor, Tensor, Tensor] | None = None  # ids, padding, learned encodings
+
+    @property
+    def needs_positions(self) -> bool:
+        """Whether the source needs its position feature."""
+        return self.config.needs_positions
+
+    def forward(self, src: Tensor, src_len: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+        """Encode ``(batch, length, 1 or 2)`` ids of words and of positions, ``src_len`` of each sentence.
+
+        Return states ``(batch, length, size)``; their mean in each sentence, ``(batch, size)``, from which a
+        recurrent decoder begins; and ``src_len``.
+        """
+        padding = torch.arange(src.size(1), device=src.device) >= src_len.unsqueeze(1)
+        preordered = self.positions(src, padding) if self.needs_positions else None
+        source = self.source(src_len, padding, preordered)
+        # Positions are encoded before the dropout of the embeddings, which drops from the whole sum.
+        states = self.embed(self.embeddings.make_embedding(src[:, :, :1]), source)
+        states, learned = self.encode(self.embeddings.dropout(states), source)
+        if learned is not None:
+            self._seen = src, padding, learned
+        total = states.masked_fill(padding.unsqueeze(2), 0).sum(1)
+        return states, total / src_len.clamp_min(1).unsqueeze(1), src_len
+
+    def additional_loss(self) -> AdditionalLoss | None:
+        """Return the reordering loss of the batch that was encoded last, None where it had no positions."""
+        if self._seen is None:
+            return None
+        (src, padding, learned), self._seen = self._seen, None
+        if not self.has_positions(src):
+            return None
+        return reordering_loss(learned, self.positions(src, padding), padding, self.explicit)
+
+    def update_dropout(self, dropout: float, attention_dropout: float) -> None:
+        """Change the dropout rates, as OpenNMT-py's ``dropout_steps`` ask."""
+        self.embeddings.update_dropout(dropout)
+        for layer in self.transformer:
+            layer.update_dropout(dropout, attention_dropout)
+
+
+def gru_encoder(opt: Namespace, embeddings: Any) -> BidirectionalGRUEncoder:
+    """Make the encoder of RNNsearch*."""
+    embeddings.dropout_p = 0  # the paper drops from the output layer alone
+    kinds = {kind: kind in opt.preorder_encoding for kind in (transformer.ABSOLUTE, transformer.RECURRENT)}
+    return BidirectionalGRUEncoder(opt.enc_hid_size, opt.enc_layers, embeddings, **kinds)
