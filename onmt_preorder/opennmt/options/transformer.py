@@ -115,8 +115,9 @@ def _check_encoder(opt: Namespace) -> None:
     try:
         EncoderConfig(**layer_settings(opt), encodings=encodings_of(opt))  # which checks itself
     except UsageError as error:
-        is_relative = "rotary" in str(error) and opt.source_max_relative > 0
-        raise UsageError(f"{error}: take source_max_relative: 0" if is_relative else str(error)) from None
+        named = [name for name in ("source_rotary", "source_max_relative") if getattr(opt, name)]
+        option = f"{[*named, 'preorder_encoding'][0]}: " if "rotary" in str(error) else ""
+        raise UsageError(f"{option}{error}") from None
     if opt.enc_hid_size != opt.src_word_vec_size:
         raise UsageError(f"hidden_size {opt.enc_hid_size} is not word_vec_size {opt.src_word_vec_size}")
     if ABSOLUTE in opt.preorder_encoding and opt.position_encoding_type != "SinusoidalInterleaved":
