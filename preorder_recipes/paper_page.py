@@ -41,7 +41,7 @@ from preorder_recipes.pipeline.score import RESULTS, ROBUSTNESS
 
 NUMBERS = {"aer": "AER"}  # titles of those that commands print, where they are not their names
 UNKNOWN = "–"
-CURVE_SCORES = ("bleu", "ribes", "tau")  # of tables by length and by the share of words swapped
+CURVE_SCORES = (*BLEU_SCORES, "ribes", "tau")  # of tables by length and by the share of words swapped
 
 
 def page(paper: Paper) -> Iterator[str]:
@@ -102,7 +102,7 @@ def _body(table: PaperTable) -> Iterator[str]:
         data = read_evaluation_data(read, MetricOptions(tokenize="none"), 1)
         if table.analysis == "length":
             groups = by_fitting_length(list(map(len, data.source)))
-            yield from _curves(length_curves(data, METRICS[:1], groups))
+            yield from _curves(length_curves(data, METRICS[:1], groups, CURVE_SCORES))
         elif table.analysis == "examples":
             baseline, *_, last = systems
             found = system_examples(data, "ribes", baseline, last, 1)

@@ -181,7 +181,9 @@ def _grouped(axis: str, bins: np.ndarray, known: np.ndarray, label: Callable[[in
     return SentenceGroups(axis, groups, int(np.sum(~known)))
 
 
-def length_curves(data: EvaluationData, metrics: Sequence[str], groups: SentenceGroups) -> Curves:
+def length_curves(
+    data: EvaluationData, metrics: Sequence[str], groups: SentenceGroups, scores: Sequence[str] = CURVE_SCORES
+) -> Curves:
     """Score systems and, where there is an alignment, orders by the length of the source."""
     measured = data.measure(metrics)
     if data.preordering:
@@ -189,7 +191,7 @@ def length_curves(data: EvaluationData, metrics: Sequence[str], groups: Sentence
             raise UsageError("a system or order has another's name: unreordered is the source's own order")
         orders = {"unreordered": data.monotone, **data.orders}
         measured += measure([data.preordering], {name: [order] for name, order in orders.items()})
-    return grouped_curves("length", groups, measured, data.seed)
+    return grouped_curves("length", groups, measured, data.seed, scores)
 
 
 def gain_curves(data: EvaluationData, metrics: Sequence[str], order: str, width: float) -> Curves:
@@ -217,18 +219,27 @@ def robustness_curves(
 
 
 def grouped_curves(
-    kind: str, groups: SentenceGroups, measured: Sequence[SystemStatistics], seed: int
+    kind: str,
+    groups: SentenceGroups,
+    measured: Sequence[SystemStatistics],
+    seed: int,
+    scores: Sequence[str] = CURVE_SCORES,
 ) -> Curves:
-    """Score what is measured in each group of sentences."""
+    """Score what is measured in each group of sentences, by some of the metrics' scores."""
     parts = (
         (Group(label, len(indices)), [one.take(indices) for one in measured])
         for label, indices in groups.groups
     )
-    return _curves(kind, groups.axis, parts, groups.skipped, seed)
+    return _curves(kind, groups.axis, parts, groups.skipped, seed, scores)
 
 
 def _curves(
-    kind: str, axis: str, parts: Iterable[tuple[Group, Sequence[SystemStatistics]]], skipped: int, seed: int
+    kind: str,
+    axis: str,
+    parts: Iterable[tuple[Group, Sequence[SystemStatistics]]],
+    skipped: int,
+    seed: int,
+    scores: Sequence[str] = CURVE_SCORES,
 ) -> Curves:
     groups: list[Group] = []
     measures: dict[str, dict[str, tuple[Estimate | None, ...]]] = {}
@@ -237,7 +248,7 @@ def _curves(
         groups.append(group)
         found = resample(measured, seed)
         for one in measured:
-            for name in [score.name for score in one.metric.scores if score.name in CURVE_SCORES]:
+            for name in [score.name for score in one.metric.scores if score.name in scores]:
                 signature[name] = one.metric.signature
                 lines = measures.setdefault(name, {})
                 for system in one.systems:
