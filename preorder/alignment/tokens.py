@@ -115,6 +115,7 @@ class _Unit(NamedTuple):
     spelled: str
     tokens: range
     is_mark: bool = False  # need not be in the other text
+    is_unknown: bool = False  # stands for any characters
     begins_inside: bool | None = None  # a word, as its marks say; None: they do not
     ends_inside: bool | None = None
 
@@ -124,14 +125,17 @@ def _readings(
 ) -> Iterator[tuple[list[_Unit], list[_Unit]]]:
     """Yield ways to read pieces and words, the likeliest first."""
     removed = spellings.added_marks(words, pieces)
-    if "Ġ" in added | removed:
-        pieces, words = ([spellings.from_byte_level(token) for token in side] for side in (pieces, words))
     either = added | removed
     seen = []
     marks = (added, frozenset()), (added, removed), (either, either), (_ALL, _ALL)
-    ways = (spellings.folded, False), (spellings.spelled_out, False), (spellings.spelled_out, True)
-    for removed_marks, (spell, joins) in product(marks, ways):
-        sides = list(map(spellings.without_marks, (pieces, words), removed_marks))
+    ways = (
+        (spellings.folded, False),
+        (spellings.spelled_out, False),
+        (spellings.spelled_out, True),
+        (spellings.without_underscores, True),
+    )
+    for given, removed_marks, (spell, joins) in product(_as_bytes(pieces, words, either), marks, ways):
+        sides = list(map(spellings.without_marks, given, removed_marks))
         runs = list(map(spellings.joined_spellings if joins else _single, sides))
         pairs = zip(sides, runs, strict=True)
         texts = [["".join(side[run.start : run.stop]) for run in each] for side, each in pairs]
@@ -139,15 +143,32 @@ def _readings(
         if (reading := (sides, texts, runs)) in seen:
             continue
         seen.append(reading)
-        ends = spellings.inner_ends(pieces, sides[0])
+        ends = spellings.inner_ends(given[0], sides[0])
         first = [
-            _Unit(text or spellings.folded(pieces[run[0]]), run, not text, ends[run[0]][0], ends[run[-1]][1])
+            _Unit(
+                text or spellings.folded(given[0][run[0]]),
+                run,
+                not text,
+                sides[0][run[0]] in spellings.UNKNOWN,
+                ends[run[0]][0],
+                ends[run[-1]][1],
+            )
             for text, run in zip(texts[0], runs[0], strict=True)
         ]
         second = list(map(_Unit, texts[1], runs[1]))
         yield first, second
         if not all(map(str.isascii, chain(*texts))):
             yield _without_slight(first), _without_slight(second)
+
+
+def _as_bytes(
+    pieces: Sequence[str], words: Sequence[str], marks: frozenset[str]
+) -> list[tuple[Sequence[str], Sequence[str]]]:
+    """Return both sides as they are, and with one read as a BPE of bytes: first, if it has its mark."""
+    whole = [[spellings.from_byte_level(token) for token in side] for side in (pieces, words)]
+    readings = [(whole[0], words), (pieces, whole[1])]
+    marked = [one for one, side in zip(readings, (pieces, words), strict=True) if "Ġ" in "".join(side)]
+    return [*marked, (pieces, words)] if "Ġ" in marks and len(marked) == 1 else [(pieces, words), *readings]
 
 
 def _single(tokens: Sequence[str]) -> list[range]:
@@ -176,7 +197,8 @@ def _stems(pieces: list[_Unit], words: list[_Unit]) -> tuple[list[range | None],
             lost = [index for index in range(cursor, place) if not _is_slight(text[index])]
             texts = (text[index] for index in lost), (c for piece in missed for c in piece.spelled)
             difference = "".join(texts[0]), "".join(c for c in texts[1] if not _is_slight(c))
-            if any(difference):
+            is_unknown = lost and missed and all(piece.is_unknown for piece in missed)
+            if any(difference) and not is_unknown:
                 differences.append(difference)
             free = list(dict.fromkeys(owners[index] for index in lost or range(cursor, place)))
             served = []  # words that have pieces, and whose marks do not ask for more

@@ -35,6 +35,9 @@ MARKS = {  # what subword tokenisers add to tokens, and the pattern of where
     "｟mrk_": r"｟mrk_\w+｠",  # pyonmttok: the case of letters
 }
 
+UNKNOWN = frozenset({"[UNK]", "<unk>", "⁇"})
+"""Pieces in place of what a subword tokeniser does not know: WordPiece's, and SentencePiece's."""
+
 _OTHERS = {
     "-lrb-": "(",
     "-rrb-": ")",
@@ -101,7 +104,12 @@ def same(one: str, other: str) -> bool:
 
 
 def _loosely(token: str) -> str:
-    return _DASHES.sub("-", spelled_out(token)).replace("_", "")
+    return _DASHES.sub("-", without_underscores(token))
+
+
+def without_underscores(text: str) -> str:
+    """Return :func:`spelled_out` without ``_``, by which tools join the syllables of a word."""
+    return spelled_out(text).replace("_", "")
 
 
 def joined_spellings(tokens: Sequence[str]) -> list[range]:

@@ -3,13 +3,15 @@
 import random
 from collections import defaultdict
 from dataclasses import replace
-from itertools import combinations, pairwise, product
+from itertools import chain, combinations, pairwise, product
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from preorder.alignment.tokens import BLOCK, map_links, overlapping, words_of_pieces
+from preorder.data import spellings
 from preorder.data.sentence import Alignment
 from preorder.errors import DataError
 
@@ -205,3 +207,55 @@ def test_texts_that_are_not_the_same():
     links = Alignment(frozenset({(0, 0), (1, 1), (2, 0)}))
     source = overlapping(["the", "cat", "sat"], ["<de>", "the", "ca@@", "t", "<mask>"], strict=False)
     assert map_links(links, source, None).links == {(1, 0), (2, 1), (3, 1), (4, 0)}
+
+
+def splits(units):
+    """Yield all ways to cut a sequence into pieces that are not empty."""
+    for cuts in product((False, True), repeat=len(units) - 1):
+        borders = [0, *(place for place, cut in enumerate(cuts, 1) if cut), len(units)]
+        yield ["".join(units[a:b]) for a, b in pairwise(borders)]
+
+
+BYTES = {byte: letter for letter, byte in spellings._BYTE_LEVEL.items()}
+WRITTEN = {  # how a tokeniser writes the pieces of a word, given whether it is the first one
+    "@@": lambda pieces, _: [*(f"{piece}@@" for piece in pieces[:-1]), pieces[-1]],
+    "</w>": lambda pieces, _: [*pieces[:-1], f"{pieces[-1]}</w>"],
+    "##": lambda pieces, _: [pieces[0], *(f"##{piece}" for piece in pieces[1:])],
+    "￭": lambda pieces, _: [pieces[0], *(f"￭{piece}" for piece in pieces[1:])],
+    "▁": lambda pieces, _: [f"▁{pieces[0]}", *pieces[1:]],
+    "▁ alone": lambda pieces, _: ["▁", *pieces],
+    "Ġ": lambda pieces, is_first: [("" if is_first else "Ġ") + pieces[0], *pieces[1:]],
+}
+TEXTS = ["é üß", "été à", "да я", "かな 猫", "🦙 a🦙", "a é 猫", "£5 °"]
+
+
+@pytest.mark.parametrize("mark", WRITTEN)
+@pytest.mark.parametrize("text", TEXTS)
+def test_all_splits_of_short_texts(text, mark):
+    """Pieces stem from the word that they were cut from, also those that end inside a character."""
+    words = text.split()
+    units = [[BYTES[byte] for byte in word.encode()] if mark == "Ġ" else list(word) for word in words]
+    for pieces in product(*map(splits, units)):
+        written = [WRITTEN[mark](one, index == 0) for index, one in enumerate(pieces)]
+        stems = [range(index, index + 1) for index, one in enumerate(written) for _ in one]
+        tokens = list(chain.from_iterable(written))
+        assert words_of_pieces(tokens, words) == stems, tokens
+        ends = np.cumsum([0, *map(len, written)]).tolist()
+        assert overlapping(words, tokens) == [list(range(a, b)) for a, b in pairwise(ends)], tokens
+
+
+@pytest.mark.parametrize("unknown", ["[UNK]", "<unk>", "⁇"])
+def test_an_unknown_piece_stands_for_what_is_in_its_place(unknown):
+    assert overlapping(["I", "🦙", "soup"], ["I", unknown, "soup"]) == [[0], [1], [2]]
+    assert overlapping(["a", "Zyx"], ["▁a", "▁", unknown, "y", "x"]) == [[0], [1, 2, 3, 4]]
+    assert overlapping(["a", unknown], ["a", unknown]) == [[0], [1]]
+    with pytest.raises(DataError, match="not the same characters"):
+        overlapping(["a", "b"], ["a", unknown, "b"])  # it stands for nothing
+    with pytest.raises(DataError, match="not the same characters"):
+        overlapping(["a", "b", "c"], ["a", unknown, "x", "c"])
+
+
+def test_syllables_that_are_joined_by_an_underscore():
+    words, syllables = ["sinh_viên", "snake_case", "_"], ["sinh", "viên", "snake_case", "_"]
+    assert overlapping(words, syllables) == [[0, 1], [2], [3]]
+    assert overlapping(syllables, words) == [[0], [0], [1], [2]]
