@@ -1,21 +1,26 @@
 """Syntax trees, one for each source sentence, checked against its tokens: bracketings and CoNLL-U.
 
 Bracketings are those of the Penn Treebank: ``(ROOT (S (NP (PRP I)) (VP (VBP see))))``. Traces of moved words
-(tag ``-NONE-``) are left out, and so are phrases without tokens. ``nltk.Tree`` would need as many checks
-around it, twice the time, and seconds to be imported.
+(tag ``-NONE-``) are left out, and so are phrases without tokens. Other treebanks write traces, zero pronouns
+and the number of the sentence as leaves (``(NP-SBJ *pro*)``, ``(ID 1_x)``): they are left out where the text
+does not have them. ``nltk.Tree`` would need as many checks around it, twice the time, and seconds to be
+imported.
 
 CoNLL-U has a line of ten tab-separated fields for each word, and a blank line after each sentence. Comments
 and empty nodes (``8.1``) are skipped. A sentence has a reading of its tokens, as they stand in the text; if
 multiword tokens (``1-2``) are among them, one of its words; and for forms with spaces one in which they are
-several tokens. A sentence whose heads are all ``_`` has no parse.
+several tokens. A sentence whose heads are all ``_`` has no parse, and neither has one whose heads are no
+tree.
 """
 
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import replace
-from typing import Literal, NamedTuple, get_args
+from typing import Any, Literal, NamedTuple, get_args
 
 from preorder.data.sentence import Sentence
 from preorder.data.spellings import same
@@ -25,6 +30,11 @@ from preorder.io import files
 from preorder.progress import LOGGER
 
 _PIECE = re.compile(r"\([ \t\n]*[^ \t\n()]*|\)|[^ \t\n()]+")
+_BRACKETED = re.compile(r"\([ \t\n]*([^ \t\n()]+)[ \t\n]*\)")  # a leaf in brackets of its own: (NN (cat))
+_NO_PARSE = 2  # labels, at most, of a bracketing that says that there is no parse: (()), (ROOT (S))
+
+_SILENT = re.compile(r"0|\*([^*]*\*)?(-[0-9]+)?")  # a trace or a zero pronoun: *, *-1, *T*-2, *speaker*
+_SILENT_TAGS = frozenset({"ID", "CODE"})  # of a sentence's number, and of what editors note
 
 
 def bracketings(lines: Iterable[tuple[int, str]]) -> Iterator[tuple[int, str]]:
@@ -46,12 +56,15 @@ def bracketings(lines: Iterable[tuple[int, str]]) -> Iterator[tuple[int, str]]:
 
 
 def parse_bracketing(line: str) -> Sentence:
-    """Parse a bracketing into words, tags and a constituency tree. Linear in its length."""
+    """Parse a bracketing into words, tags and a constituency tree. Linear in its length.
+
+    If all leaves are in brackets of their own, ``(NN (cat))``, they are its words.
+    """
     words: list[str] = []
     tags: list[str] = []
     phrases: list[Constituent | None] = []  # parents first; None: still open, or without tokens
     opened: list[tuple[str, int, int]] = []  # label, index in phrases, first token
-    previous = ""
+    previous, labels, has_leaves = "", 0, False
     for piece in _PIECE.findall(line):
         if piece[0] == "(":
             if previous and not opened:
@@ -60,12 +73,14 @@ def parse_bracketing(line: str) -> Sentence:
                 raise DataError(f"token {shown(previous)} has no bracket of its own")
             opened.append((piece[1:].strip(" \t\n"), len(phrases), len(words)))
             phrases.append(None)
+            labels += bool(opened[-1][0])
         elif not opened:
             raise DataError(f"{shown(piece)} outside all brackets")
         elif piece != ")":
             if previous[0] != "(":
                 raise DataError(f"token {shown(piece)} has no bracket of its own")
             phrases.pop()
+            has_leaves = True
             if opened[-1][0] != "-NONE-":  # the tag of a trace
                 words.append(piece)
                 tags.append(opened[-1][0])
@@ -76,6 +91,12 @@ def parse_bracketing(line: str) -> Sentence:
         previous = piece
     if opened:
         raise DataError(f"{len(opened)} brackets are not closed")
+    if labels > _NO_PARSE and not has_leaves:
+        bare = _BRACKETED.sub(r" \1 ", line)
+        with suppress(DataError):
+            if bare != line:
+                return parse_bracketing(bare)
+        raise DataError("the tree has labels, but no tokens")
     tree = ConstituencyTree(len(words), tuple(phrase for phrase in phrases if phrase is not None))
     return Sentence(tuple(words), tuple(tags), tree=tree)
 
@@ -258,16 +279,16 @@ def add_trees(source: str, sentences: Iterable[Sentence], trees: TreeFile) -> It
     for lines, sentence in enumerate(sentences, 1):
         while following is None and (tree := next(tree_of, None)) is not None:
             count += 1
-            kind, has_words = type(tree[1][0].tree), len(tree[1][0]) > 0
-            following = tree if has_words else None
-            skipped += not has_words
+            kind, has_words = type(tree[1][0].tree), _has_words(tree[1][0])
+            following = tree if has_words or (len(sentence) and _matching(sentence, tree[1])) else None
+            skipped += following is None
         reading = following and _matching(sentence, following[1])
         if reading:
             skipped, following = 0, None
         elif sentence.words and not skipped:
             if following is None:
                 raise files.ended_early(trees.path, source, count + 1)
-            reason = _difference(sentence.words, following[1][0].words)
+            reason = _difference(sentence.words, following[1][0])
             raise DataError(reason, files.display_name(trees.path), following[0])
         else:
             skipped = max(skipped - 1, 0)
@@ -275,7 +296,7 @@ def add_trees(source: str, sentences: Iterable[Sentence], trees: TreeFile) -> It
         if len(sentence) > 1 and reading.tree.is_flat:
             flat, first = flat + 1, first or lines
         yield _with_layers(sentence, reading)
-    if following or any(readings[0].words for _, readings in tree_of):
+    if following or any(_has_words(readings[0]) for _, readings in tree_of):
         raise files.ended_early(source, trees.path, lines + 1)
     if flat:
         LOGGER.warning(
@@ -289,7 +310,7 @@ def with_bracketing(sentence: Sentence, bracketing: str) -> Sentence:
     parsed = parse_bracketing(bracketing)
     reading = _matching(sentence, [parsed if parsed.words else _flat(sentence, ConstituencyTree)])
     if reading is None:
-        raise DataError(_difference(sentence.words, parsed.words))
+        raise DataError(_difference(sentence.words, parsed))
     return _with_layers(sentence, reading)
 
 
@@ -303,14 +324,59 @@ def _flat(sentence: Sentence, kind: type[ConstituencyTree | DependencyTree]) -> 
     return Sentence(sentence.words, (NO_TAG,) * n, tree=tree)
 
 
+def _has_words(reading: Sentence) -> bool:
+    return not all(_silent(reading))
+
+
+def _silent(reading: Sentence) -> list[bool]:
+    """Return which leaves of a reading may be missing in the text."""
+    if reading.constituency is None:
+        return [False] * len(reading)
+    leaves = zip(reading.words, reading.tags, strict=True)
+    return [tag in _SILENT_TAGS or bool(_SILENT.fullmatch(leaf)) for leaf, tag in leaves]
+
+
 def _matching(sentence: Sentence, readings: Sequence[Sentence]) -> Sentence | None:
     """Return the first reading whose tokens are the sentence's, whatever their spelling."""
-    of_length = (reading for reading in readings if len(reading) == len(sentence))
-    return next((reading for reading in of_length if all(map(same, sentence.words, reading.words))), None)
+    for reading in readings:
+        if len(reading) == len(sentence) and all(map(same, sentence.words, reading.words)):
+            return reading
+        if len(reading) > len(sentence) and (kept := _kept(sentence.words, reading)) is not None:
+            return _with_leaves(reading, kept)
+    return None
 
 
-def _difference(words: tuple[str, ...], leaves: tuple[str, ...]) -> str:
-    if len(words) != len(leaves):
-        return f"the tree has {len(leaves)} tokens, the sentence {len(words)}"
-    index = next(i for i, pair in enumerate(zip(words, leaves, strict=True)) if not same(*pair))
-    return f"token {index + 1} of the tree is {leaves[index]!r}, of the sentence {words[index]!r}"
+def _kept(words: Sequence[str], reading: Sentence) -> list[int] | None:
+    """Return the leaves that are the words, if all others may be missing."""
+    paths: dict[int, Any] = {0: ()}  # leaves that are the first so many words: the last, and those before it
+    for index, (leaf, may_miss) in enumerate(zip(reading.words, _silent(reading), strict=True)):
+        fits = ((n, path) for n, path in paths.items() if n < len(words) and same(leaf, words[n]))
+        longer = {n + 1: (index, path) for n, path in fits}
+        paths = (paths if may_miss else {}) | longer
+    path, kept = paths.get(len(words)), []
+    while path:
+        index, path = path
+        kept.append(index)
+    return None if path is None else kept[::-1]
+
+
+def _with_leaves(reading: Sentence, kept: Sequence[int]) -> Sentence:
+    """Return a reading with some of its leaves, and the constituents that have one."""
+    phrases = (
+        Constituent(bisect_left(kept, begin), bisect_left(kept, end), label)
+        for begin, end, label in reading.tree.constituents
+    )
+    words, tags = (tuple(layer[i] for i in kept) for layer in (reading.words, reading.tags))
+    filled = tuple(phrase for phrase in phrases if phrase.begin < phrase.end)
+    return Sentence(words, tags, tree=ConstituencyTree(len(kept), filled))
+
+
+def _difference(words: tuple[str, ...], reading: Sentence) -> str:
+    pairs = zip(reading.words, _silent(reading), strict=True)
+    leaves = [leaf for leaf, may_miss in pairs if not may_miss or leaf in words]
+    lengths = f"the tree has {len(leaves)} tokens, the sentence {len(words)}"
+    for number, (word, leaf) in enumerate(zip(words, leaves, strict=False), 1):
+        if not same(word, leaf):
+            where = f"token {number} of the tree is {leaf!r}, of the sentence {word!r}"
+            return where if len(words) == len(leaves) else f"{lengths}; {where}"
+    return lengths

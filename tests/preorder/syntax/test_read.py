@@ -9,7 +9,7 @@ from preorder.data import Sentence
 from preorder.data.formats import parse_tokens
 from preorder.data.trees import DependencyTree
 from preorder.errors import DataError
-from preorder.syntax.read import TreeFile, add_trees, parse_bracketing
+from preorder.syntax.read import TreeFile, add_trees, parse_bracketing, with_bracketing
 
 
 def row(number, form, head, relation="dep", upos="X", xpos="_"):
@@ -249,3 +249,70 @@ def test_moved_material_is_left_out():
     words = ["to", "go"]
     found = parts("( (S (NP-SBJ (-NONE- *)) (VP (TO to) (NP (-NONE- *T*-1)) (VB go))))")
     assert found == (words, ["TO", "VB"], [("", words), ("S", words), ("VP", words)])
+
+
+KEYAKI = (
+    "( (IP-MAT (NP-SBJ *speaker*) (PP-OB1 (NP (N 本)) (P-ROLE を)) (VB 読ん) (AXD だ) (PU 。)) (ID 1_x;JP))"
+)
+
+
+def test_silent_leaves_are_left_out(file):
+    (sentence,) = added(file(KEYAKI), "本 を 読ん だ 。")
+    assert sentence.tags == ("N", "P-ROLE", "VB", "AXD", "PU")
+    phrases = [tuple(phrase) for phrase in sentence.tree.constituents]
+    assert phrases == [(0, 5, ""), (0, 5, "IP-MAT"), (0, 2, "PP-OB1"), (0, 1, "NP")]
+
+
+def test_silent_leaves_that_the_text_has_stay(file):
+    tree = "(S (NP *) (NN 2) (SYM *) (NP (X *T*-1)) (NN 0))"
+    (sentence,) = added(file(tree), "2 * 0")
+    assert sentence.tags == ("NN", "SYM", "NN")
+    assert [phrase.category for phrase in sentence.tree.constituents] == ["S"]
+    assert added(file("(S (SYM *))"), "*")[0].tags == ("SYM",)
+    assert added(file("(S (C 0) (ID x))"), "0 x")[0].tags == ("C", "ID")
+
+
+SILENT = ["*", "*-1", "*T*", "*T*-2", "*speaker*", "0"]
+
+
+@given(st.lists(st.tuples(st.sampled_from([*SILENT, "a", "b", "\\*"]), st.booleans()), min_size=1))
+def test_any_silent_leaves_may_be_missing(leaves):
+    """Whichever of them the text has, the tags are those of leaves that are its words, in this order."""
+    line = "(S " + " ".join(f"(T{n} {leaf})" for n, (leaf, _) in enumerate(leaves)) + ")"
+    words = tuple(leaf.strip("\\") for leaf, stays in leaves if stays or leaf not in SILENT)
+    if not words:
+        return
+    found = with_bracketing(Sentence(words), line)
+    numbers = [int(tag[1:]) for tag in found.tags]
+    assert numbers == sorted(set(numbers))
+    assert tuple(leaves[n][0].strip("\\") for n in numbers) == words
+
+
+def test_trees_of_silent_leaves_alone(file, caplog):
+    """A note of an editor between two sentences, and a sentence of which nothing is spoken."""
+    trees = ["(S (A a))", "( (CODE <P_1>) (ID 2,x))", "(S (A b))", "(S (NP *pro*))"]
+    assert [s.tags for s in added(file(*trees), "a", "b")] == [("A",), ("A",)]
+    assert not caplog.records
+
+
+def test_leaves_in_brackets_of_their_own(file):
+    tree = "(S (NP-SBJ (*-1)) (NP (NN (kucing)) (ADV ( besok))) (Z (.)))"
+    (sentence,) = added(file(tree), "kucing besok .")
+    assert sentence.tags == ("NN", "ADV", "Z")
+    assert [tuple(phrase) for phrase in sentence.tree.constituents] == [(0, 3, "S"), (0, 2, "NP")]
+
+
+@pytest.mark.parametrize("tree", ["(S (NP) (VP))", "(S (NP ()) (VP ()))", "(ROOT (S (NP (NN) (NN)) (VP)))"])
+def test_labels_without_tokens(file, tree):
+    with pytest.raises(DataError, match="trees:2: the tree has labels, but no tokens"):
+        added(file("(S (A a))", tree), "a", "b")
+
+
+def test_labels_in_place_of_tokens(file):
+    with pytest.raises(DataError, match="token 1 of the tree is 'NN', of the sentence 'fish'"):
+        added(file("(S (NP (NN)) (VP (VB)))"), "fish swim")
+
+
+def test_a_difference_of_length_names_the_first_token(file):
+    with pytest.raises(DataError, match="2 tokens, the sentence 1; token 1 of the tree is 'b', of the sen"):
+        added(file("(S (NP *) (A b) (A c))"), "c")
