@@ -99,9 +99,6 @@ def test_from_end_to_end_without_links(one_thread, data, model, no_aligner, tmp_
     assert results["preorderer"] == {"model": str(model), "adapted": False}
     assert all("tau" not in figures for figures in results["systems"].values())
     page = (tmp_path / "results.md").read_text()
-    assert (
-        page.splitlines()[2] == "| system | BLEU | chrF | TER | RIBES | parameters | training, s | words/s |"
-    )
     for text in (page, printed):
         assert "tau" not in text
         assert "predicted orders: by the preorderer model, not trained on this text" in " ".join(text.split())
