@@ -28,8 +28,8 @@ from preorder.data.formats import (
     read_annotated,
 )
 from preorder.data.sentence import Alignment, Sentence
-from preorder.data.texts import read_tokens, token_lines
-from preorder.errors import DataError, UsageError, shown
+from preorder.data.texts import check_tags, read_tokens, token_lines
+from preorder.errors import UsageError
 from preorder.io import files, storage
 from preorder.learning.options import MAX_CLASSES, check_number, flag
 from preorder.progress import LOGGER
@@ -145,9 +145,7 @@ def parsed_sentences(source: Source, columns: Sequence[Iterable[str]], first: in
         tagged = replace(sentence, tags=tags)
         if may_hold_words and tags:
             may_hold_words = False
-            pairs = list(zip(sentence.words, tags, strict=True))
-            if any(all(tag.startswith(word + mark) for word, tag in pairs) for mark in "_/|"):
-                raise DataError(f"words and tags, as in {shown(tags[0])}: give the tags alone")
+            check_tags(sentence.words, tags)
         return tagged
 
     streams = (

@@ -84,6 +84,14 @@ def token_lines(path: str, lines: Iterator[str]) -> Iterator[str]:
     yield from lines
 
 
+def check_tags(words: Sequence[str], tags: Sequence[str]) -> None:
+    """Check that tags are not words and tags, ``word_TAG``, with any one separator between them."""
+    parts = ((tag.startswith(word), tag[len(word) :]) for word, tag in zip(words, tags, strict=True))
+    marks = {rest[0] if begins and rest[1:] else "a" for begins, rest in parts}
+    if len(marks) == 1 and not marks.pop().isalnum():
+        raise DataError(f"words and tags, as in {shown(tags[0])}: give the tags alone")
+
+
 def subword_mark(lines: Sequence[str]) -> str | None:
     """Return the mark of a subword tokeniser that one line of ten or more has; None: no mark."""
     for mark, pattern in MARKS.items():

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from typing import Any, Literal, NamedTuple, get_args
@@ -126,38 +126,59 @@ class _Row(NamedTuple):
     relation: str
 
 
+def _refuse(error: DataError) -> None:
+    raise error
+
+
 def parse_conllu(
-    lines: Iterable[tuple[int, str]], tagset: Tagset = "upos"
+    lines: Iterable[tuple[int, str]],
+    tagset: Tagset = "upos",
+    no_tree: Callable[[DataError], None] = _refuse,
 ) -> Iterator[tuple[int, list[Sentence]]]:
-    """Yield the line on which each sentence begins, and its readings, that of the tokens first."""
+    """Yield the line on which each sentence begins, and its readings, that of the tokens first.
+
+    ``no_tree`` is called for a sentence whose heads are no tree; its tokens are then roots.
+    """
     block: list[tuple[int, str]] = []
     for number, line in lines:
         if line.strip():
             block.append((number, line))
         else:
-            yield (block[0][0] if block else number), _readings(block, tagset)
+            yield (block[0][0] if block else number), _readings(block, tagset, no_tree)
             block = []
     if block:
-        yield block[0][0], _readings(block, tagset)
+        yield block[0][0], _readings(block, tagset, no_tree)
 
 
-def _readings(block: Sequence[tuple[int, str]], tagset: Tagset) -> list[Sentence]:
+def _readings(
+    block: Sequence[tuple[int, str]], tagset: Tagset, no_tree: Callable[[DataError], None]
+) -> list[Sentence]:
     words: list[_Row] = []
     tokens: list[_Row] = []
     for number, line in block:
         with errors_in(None, number):
             _read_row(line, words, tokens, tagset)
-    with errors_in(None, block[0][0] if block else None):
-        unknown = sum(row.head == _UNKNOWN for row in words)
-        if unknown not in (0, len(words)):
-            raise DataError(f"{unknown} of {len(words)} words have no head")
-        if unknown:  # no parse: roots alone
-            words = [row._replace(head=ROOT, relation=NONE) for row in words]
-        readings = [words]
-        if tokens:
-            readings.insert(0, _joined(words, tokens, _sentence(words).tree))
-        parted = (_sentence(_parted(rows)) for rows in readings if any(" " in row.form for row in rows))
-        return [*map(_sentence, readings), *parted]  # the first check the heads of all
+    first = block[0][0] if block else None
+    unknown = sum(row.head == _UNKNOWN for row in words)
+    if unknown == len(words):
+        words = _roots(words)
+    try:
+        with errors_in(None, first):
+            if 0 < unknown < len(words):
+                raise DataError(f"{unknown} of {len(words)} words have no head")
+            parsed = _sentence(words)
+    except DataError as error:
+        no_tree(error)
+        words = _roots(words)
+        parsed = _sentence(words)
+    with errors_in(None, first):
+        joined = [_joined(words, tokens, parsed.tree)] if tokens else []
+    parted = (_parted(rows) for rows in (*joined, words) if any(" " in row.form for row in rows))
+    return [*map(_sentence, joined), parsed, *map(_sentence, parted)]
+
+
+def _roots(rows: Sequence[_Row]) -> list[_Row]:
+    return [row._replace(head=ROOT, relation=NONE) for row in rows]
 
 
 def _read_row(line: str, words: list[_Row], tokens: list[_Row], tagset: Tagset) -> None:
@@ -245,6 +266,8 @@ class TreeFile:
 
     def __init__(self, path: str, tagset: Tagset | None = None) -> None:
         self.path = path
+        self.broken = 0  # sentences so far whose heads are no tree
+        self.first_broken = ""  # where the first is, and what is wrong
         first, self._lines = files.first_filled(files.read_lines(path))
         is_conllu = first and not first.lstrip().startswith("(")
         if is_conllu and not first.startswith("#") and "\t" not in first:
@@ -258,19 +281,23 @@ class TreeFile:
         lines = enumerate(self._lines, 1)
         with errors_in(files.display_name(self.path)):
             if self.tagset:
-                yield from parse_conllu(lines, self.tagset)
+                yield from parse_conllu(lines, self.tagset, self._count_broken)
                 return
             for number, tree in bracketings(lines):
                 with errors_in(None, number):
                     yield number, [parse_bracketing(tree)]
+
+    def _count_broken(self, error: DataError) -> None:
+        self.broken += 1
+        self.first_broken = self.first_broken or str(error.at(files.display_name(self.path), None))
 
 
 def add_trees(source: str, sentences: Iterable[Sentence], trees: TreeFile) -> Iterator[Sentence]:
     """Yield the sentences with the trees of a file; sentences without tags get those of their trees.
 
     A tree without tokens (a blank line, ``(())``, comments alone) belongs to an empty sentence, or to one
-    without a parse, which gets a flat tree: how many have none is logged once. An empty line of the text may
-    be left out of the trees.
+    without a parse, which gets a flat tree: how many have none, or a broken one, is logged once. An empty
+    line of the text may be left out of the trees.
     """
     tree_of = iter(trees)
     count = lines = skipped = 0  # skipped: trees without tokens before the next tree
@@ -298,10 +325,14 @@ def add_trees(source: str, sentences: Iterable[Sentence], trees: TreeFile) -> It
         yield _with_layers(sentence, reading)
     if following or any(_has_words(readings[0]) for _, readings in tree_of):
         raise files.ended_early(source, trees.path, lines + 1)
+    without = []
     if flat:
+        without.append(f"{files.display_name(source)}:{first}: no tree, as of {flat:,} sentences in all")
+    if trees.broken:
+        without.append(f"{trees.first_broken}, the first of {trees.broken:,} broken trees")
+    if without:
         LOGGER.warning(
-            f"{files.display_name(source)}:{first}: no tree, as of {flat:,} sentences in all: methods on "
-            f"trees keep their order; a tag that is not given is {NO_TAG}"
+            f"{'; '.join(without)}: methods on trees keep their order; a tag that is not given is {NO_TAG}"
         )
 
 

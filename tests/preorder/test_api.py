@@ -224,6 +224,7 @@ preorder.train([], []) | DataError | no sources are given
 preorder.train(ONE, ["5-0"]) | DataError | alignments:1: link 5-0 is out of range
 preorder.train(ONE, ["0:0"]) | DataError | alignments:1: not an alignment link
 preorder.train(ONE, ["0-0"], tags=["A B"]) | DataError | tags:1: 2 POS tags for 4 words
+preorder.train(["a b"], ["0-0"], tags=["a:X b:Y"]) | DataError | tags:1: words and tags, as in 'a:X'
 preorder.train(ONE, ["0-0"], trees=["(X"]) | DataError | trees:1: 1 brackets
 preorder.train(ONE, ["0-0"], trees=["(X (A s0) (B x))"]) | DataError | trees:1: the tree has 2
 preorder.train(ONE, ["0-0"], "magic") | UsageError | method: 'magic' is none of btg

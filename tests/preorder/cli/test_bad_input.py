@@ -49,7 +49,7 @@ def wrong():
             yield command, message, {file: FILES[file].replace("\n", "\tX Y X\n")}
     for command, file in LEARN_OR_MEASURE.items():
         yield command, f"{file}: the file is empty", dict.fromkeys(FILES, "")
-    for mark in "_/|":
+    for mark in ("_", "/", "|", ":", "￨", "#", "^", "||", "\N{KATAKANA MIDDLE DOT}"):
         tags = f"a{mark}X b{mark}Y c{mark}X\n" * 2
         message = f"tags:1: words and tags, as in 'a{mark}X': give the tags alone"
         yield "train with tags", message, {"tags": tags}

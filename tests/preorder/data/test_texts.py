@@ -8,7 +8,7 @@ import pytest
 
 from preorder.cli import main
 from preorder.data.segments import read_sentences
-from preorder.data.texts import read_text, read_tokens, subword_mark, text_lines, token_lines
+from preorder.data.texts import check_tags, read_text, read_tokens, subword_mark, text_lines, token_lines
 from preorder.errors import DataError
 from tests.support.texts import write
 
@@ -189,3 +189,20 @@ def test_a_carriage_return_at_the_end_of_a_line_is_none(tmp_path):
     path = tmp_path / "file"
     path.write_bytes(b"a b\r\nc\rd\r\n")
     assert list(text_lines("file", read_text(str(path), str))) == ["a b", "c\rd"]
+
+
+@pytest.mark.parametrize("mark", ["_", "/", "|", ":", "￨", "\\", "##", "·"])
+def test_words_and_tags_are_told_by_any_separator(mark):
+    words, tags = ["a", f"b{mark}c", "."], ["DT", "NN", "."]
+    check_tags(words, tags)
+    joined = [word + mark + tag for word, tag in zip(words, tags, strict=True)]
+    with pytest.raises(DataError, match="words and tags, as in .*: give the tags alone"):
+        check_tags(words, joined)
+    check_tags(words, [*joined[:-1], "."])
+
+
+@pytest.mark.parametrize(
+    ("word", "tag"), [("'", "''"), ("``", "``"), ("N", "NNP"), ("-", "-LRB-"), (":", ":")]
+)
+def test_tags_that_begin_with_their_word(word, tag):
+    check_tags([word], [tag])

@@ -9,7 +9,7 @@ from preorder.data import Sentence
 from preorder.data.formats import parse_tokens
 from preorder.data.trees import DependencyTree
 from preorder.errors import DataError
-from preorder.syntax.read import TreeFile, add_trees, parse_bracketing, with_bracketing
+from preorder.syntax.read import TreeFile, add_trees, parse_bracketing, parse_conllu, with_bracketing
 
 
 def row(number, form, head, relation="dep", upos="X", xpos="_"):
@@ -182,7 +182,6 @@ def test_given_tags_stay(file):
         (["# global.columns = ID FORM", "1\ta"], ["a"], "trees:1: CoNLL-U Plus: its columns"),
         ([row(2, "a", 0)], ["a"], "trees:1: word number '2' where 1 is expected"),
         ([row("x", "a", 0)], ["a"], "trees:1: word number 'x' where 1 is expected"),
-        ([row(1, "a", "_"), row(2, "b", 1)], ["a b"], "trees:1: 1 of 2 words have no head"),
         (["a_DT"], ["a"], "trees: neither bracketings, .* nor CoNLL-U"),
         (["", "[S [DT a]]"], ["a"], "trees: neither bracketings, .* nor CoNLL-U"),
         ([row(1, "a", "x")], ["a"], "trees:1: head 'x' is no number"),
@@ -190,9 +189,6 @@ def test_given_tags_stay(file):
         (["(S", "", " (A a))"], ["a"], "trees:1: 1 brackets are not closed"),
         (["(S (A a))", "(S (A b))"], ["a"], "source:2: the file ends after 1 lines, .*trees goes on"),
         (["(S (A a))", "", "(S (A c))"], ["a", "b", "d"], "trees:3: token 1 of the tree is 'c'"),
-        (["# x", row(1, "a", 7)], ["a"], "trees:1: head 7 of token 1 is out of range"),
-        ([row(1, "a b", 7)], ["a", "b"], "trees:1: head 7 of token 1 is out of range"),
-        ([row(1, "a", 0), "", row(1, "a", 1)], ["a", "a"], "trees:3: the heads above token 1 form a cycle"),
         ([row(1, "a", 0), "2-3\tb" + "\t_" * 8], ["a b"], "trees:1: token 'b' has words beyond"),
         ([row(1, "a", 0), "1-1\tb" + "\t_" * 8], ["a b"], "trees:2: token 1-1 does not stand before"),
         ([row(1, "a", 0), "2-1\tb" + "\t_" * 8, row(2, "b", 1)], ["a b"], "trees:2: token 2-1 does not"),
@@ -216,6 +212,33 @@ def test_given_tags_stay(file):
 def test_bad_files(file, lines, sources, reason):
     with pytest.raises(DataError, match=reason):
         added(file(*lines), *sources)
+
+
+BROKEN = [
+    ([row(1, "a", "_"), row(2, "b", 1)], "a b", "1 of 2 words have no head"),
+    (["# x", row(1, "a", 7), row(2, "b", 0)], "a b", "head 7 of token 1 is out of range"),
+    ([row(1, "a b", 7)], "a_b", "head 7 of token 1 is out of range"),
+    ([row(1, "a", 2), row(2, "b", 1)], "a b", "the heads above token 1 form a cycle"),
+    (["1-2\tab" + "\t_" * 8, row(1, "a", 1), row(2, "b", 1)], "ab", "the heads above token 1 form a cycle"),
+]
+
+
+@pytest.mark.parametrize(("lines", "text", "reason"), BROKEN)
+def test_broken_sentences_of_conllu_have_no_tree(file, caplog, lines, text, reason):
+    """They keep their tags; one warning names the first."""
+    good = [*CONLLU.split("\n"), ""]
+    path = file(*good, *lines, "", *good, *lines, "")
+    *_, last = added(path, "see fish", text, "see fish", text)
+    assert last.tree.is_flat
+    assert set(last.tags) == {"X"}
+    (record,) = caplog.records
+    assert f"{path}:4: {reason}, the first of 2 broken trees" in record.getMessage()
+    assert ("no tree, as of 2 sentences in all" in record.getMessage()) == (text == "a b")
+
+
+def test_what_stanza_says_is_a_tree():
+    with pytest.raises(DataError, match="1: the heads above token 1 form a cycle"):
+        list(parse_conllu([(1, row(1, "a", 1))]))
 
 
 def spans(tree):
