@@ -167,6 +167,34 @@ def test_pieces_have_their_own_tags():
     assert all(piece.tags == piece.words for piece in pieces)
 
 
+def chain_of(words):
+    """Return a piece of which each word depends on the one before it, but the second is the root."""
+    heads = [2, 0, *range(2, len(words))]
+    rest = {"upos": "U", "xpos": "X", "feats": None}
+    rows = zip(words, heads, strict=True)
+    return [SimpleNamespace(text=w, head=h, deprel="next" if h else "root", **rest) for w, h in rows]
+
+
+def test_heads_of_later_pieces_are_counted_from_the_first():
+    """Beside the chains themselves; roots of later pieces depend on that of the first."""
+    size = 2 * MAX_LENGTH + 5
+
+    def pipeline(given):
+        return SimpleNamespace(sentences=[SimpleNamespace(words=chain_of(words)) for words in given])
+
+    annotator = Annotator(pipeline, StanzaOptions("en", "dependency"))
+    ((_, tree),) = annotator.annotate([Sentence(tuple(map(str, range(size))))])
+    found = dependency(tree)
+    expected = [1, ROOT, *range(1, MAX_LENGTH - 1)]
+    for begin in (MAX_LENGTH, 2 * MAX_LENGTH):
+        expected += [begin + 1, 1, *range(begin + 1, min(begin + MAX_LENGTH, size) - 1)]
+    assert found.words == tuple(map(str, range(size)))
+    assert found.tree.heads == tuple(expected)
+    relations = ["next"] * size
+    relations[1], relations[MAX_LENGTH + 1], relations[2 * MAX_LENGTH + 1] = "root", "parataxis", "parataxis"
+    assert found.tree.relations == tuple(relations)
+
+
 @pytest.mark.parametrize(("tagset", "expected"), [("upos", "A X B X"), ("xpos", "U A U B")])
 def test_given_tags_stand_in_the_column_of_their_tagset(tagset, expected):
     """The other has the tagger's."""
