@@ -34,6 +34,7 @@ from preorder.learning.options import (
     MAX_THREADS,
     check_choice,
     check_number,
+    check_switch,
 )
 from preorder.methods import model_directory
 from preorder.methods.line_order import LineOrderer
@@ -381,6 +382,7 @@ def evaluate(
 
     Raises:
         DataError: numbers that are no permutation, a link out of range, lists of different length.
+        UsageError: ``all_tokens`` is neither True nor False.
 
     Example:
         >>> scores = preorder.evaluate([(0, 2, 1)], ["0-0 1-2 2-1"])
@@ -388,6 +390,8 @@ def evaluate(
         (1.0, 0.0)
     """
     from preorder.metrics import orders
+
+    check_switch("all_tokens", all_tokens)
 
     def groups(permutation: Permutation, links: Links) -> Sequence[int] | None:
         alignment = values.alignment_of(links)

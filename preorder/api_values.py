@@ -63,9 +63,10 @@ def path_of(name: str, path: Any) -> str:
     """Return a path, which may be a ``pathlib.Path``, as a string; a UsageError: it is none."""
     try:
         path = os.fspath(path)
+        os.fsencode(path)
         if isinstance(path, bytes):
             raise TypeError
-    except TypeError:
+    except (TypeError, UnicodeEncodeError):
         raise UsageError(f"{name}: not a path: {shown(path)}") from None
     return path
 

@@ -43,7 +43,8 @@ class DataError(PreorderError):
         self.line = line
 
     def __str__(self) -> str:
-        where = "".join(f"{part}:" for part in (self.file, self.line) if part is not None)
+        file = self.file and one_line(str(self.file))
+        where = "".join(f"{part}:" for part in (file, self.line) if part is not None)
         reason = self.reason
         if len(reason) > MAX_REASON and "\n" not in reason:  # what a data worker raises ends with its reason
             reason = reason[:MAX_REASON] + " …"
@@ -86,6 +87,11 @@ class MissingExtraError(PreorderError):
         packages = [each.partition(";")[0] for each in wanted if each.endswith(f"extra == '{extra}'")]
         command = shlex.join(["pip", "install", *(packages or [f"onmt-preorder[{extra}]"])])
         super().__init__(f"{module} is not installed: {command}")
+
+
+def one_line(name: str) -> str:
+    """Return the name of a file without line breaks, which stand as they would in Python."""
+    return "".join(repr(part)[1:-1] if part.splitlines() != [part] else part for part in name)
 
 
 def shown(text: object) -> str:

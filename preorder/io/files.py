@@ -18,7 +18,7 @@ from itertools import chain, islice, zip_longest
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple, TextIO, TypeVar
 
-from preorder.errors import DataError, errors_in
+from preorder.errors import DataError, errors_in, one_line
 from preorder.io import storage
 from preorder.io.atomic import FULL, atomic_file, descriptor, is_special, reported
 from preorder.io.storage import CODECS, compressed, open_bytes, split_suffix
@@ -42,7 +42,7 @@ BLOCK_SIZE = 1 << 17  # bytes of the first file that a Block has, about
 
 def display_name(path: str) -> str:
     """Return the name of a file in messages."""
-    return "<stdin>" if path == STANDARD else str(path) or "''"
+    return "<stdin>" if path == STANDARD else one_line(str(path)) or "''"
 
 
 def read_lines(path: str) -> Iterator[str]:

@@ -115,6 +115,13 @@ def check_number(name: str, value: Any, least: float, most: float) -> Any:
     return int(value) if isinstance(most, int) else float(value)
 
 
+def check_switch(name: str, value: Any) -> bool:
+    """Return a truth value that no command line has checked."""
+    if not isinstance(value, bool):
+        raise UsageError(f"{name}: {shown(value)} is neither True nor False")
+    return value
+
+
 def check_choice(name: str, value: Any, choices: Collection[str]) -> str:
     """Return one of several strings that no command line has checked."""
     if not isinstance(value, str) or value not in choices:

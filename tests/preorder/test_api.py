@@ -230,6 +230,9 @@ preorder.train(ONE, ["0-0"], trees=["(X (A s0) (B x))"]) | DataError | trees:1: 
 preorder.train(ONE, ["0-0"], "magic") | UsageError | method: 'magic' is none of btg
 preorder.train(ONE, ["0-0"], passes=3) | UsageError | passes is no option of method btg
 preorder.evaluate([(0, 2)], ["0-0"]) | DataError | positions:1: not a permutation
+preorder.evaluate([(0, 1)], ["0-0"], all_tokens="no") | UsageError | all_tokens: 'no' is neither True nor
+MODEL.save("\ud800") | UsageError | directory: not a path: '\\ud800'
+preorder.load("no\nsuch") | DataError | no\\nsuch/model.json: cannot be read
 preorder.evaluate([(0, 1)], []) | DataError | 0 alignments for 1 positions
 preorder.ribes(["a"]) | UsageError | at least one reference
 preorder.ribes(["a"], ["a", "b"]) | DataError | 1 hypotheses for 2 reference lines

@@ -5,6 +5,7 @@ from importlib import metadata
 import pytest
 
 from preorder.errors import DataError, MissingExtraError, NotFiniteError, UsageError, require
+from preorder.io.files import read_lines
 
 
 @pytest.mark.parametrize(
@@ -33,3 +34,14 @@ def test_how_a_missing_extra_is_installed(monkeypatch, is_installed, command):
 def test_an_error_is_the_same_in_another_process(error):
     copy = pickle.loads(pickle.dumps(error))
     assert (type(copy), str(copy), vars(copy)) == (type(error), str(error), vars(error))
+
+
+@pytest.mark.parametrize("character", ["\n", "\r", "\u2028", "\x85"])
+def test_a_file_whose_name_has_line_breaks_is_named_in_one_line(character, tmp_path):
+    with pytest.raises(DataError) as caught:
+        list(read_lines(str(tmp_path / f"a{character}b 'c'")))
+    assert str(caught.value).splitlines() == [str(caught.value)]
+    assert str(caught.value).endswith(
+        f"a{ascii(character)[1:-1]}b 'c': cannot be read: No such file or directory"
+    )
+    assert str(DataError("no", f"a{character}b")).splitlines() == [str(DataError("no", f"a{character}b"))]
