@@ -63,6 +63,15 @@ class Preorderer(ABC):
         """
         raise NotImplementedError
 
+    def knows_tag(self, tag: str) -> bool:
+        """Return whether the model has learned anything of a POS tag."""
+        return tag in self.tag_names
+
+    @property
+    def tag_names(self) -> tuple[str, ...]:
+        """The POS tags that it has learned from, the most frequent first, if it keeps their names."""
+        return ()
+
     @abstractmethod
     def state(self) -> tuple[dict[str, Any], Arrays]:
         """Return what :meth:`from_state` needs: values for JSON, and arrays."""

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from itertools import islice
 
 from preorder.data import Sentence
 from preorder.data.formats import FORMATTERS, needs_escape
-from preorder.methods.model_directory import Model
+from preorder.methods.model_directory import TAGS_LOOKED_AT, Model
 
 BLOCK_FORMATS = ("features", "positions", "order")  # words and trees are written as fast by Python
 
@@ -32,6 +33,9 @@ class LineOrderer:
         ``parse`` yields the lines of the texts, of so many columns, as sentences, or raises what is wrong.
         """
         if self._in_blocks and lines and (found := self._in_blocks(texts, lines, columns)):
+            if "tags" in self._model.preorderer.layers and not self._model.tag_watch.is_over:
+                for sentence in islice(parse(), TAGS_LOOKED_AT):
+                    self._model.annotate(sentence)
             return found
         sentences = list(parse())
         preorderer = self._model.preorderer

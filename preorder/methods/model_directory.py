@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from hashlib import blake2b
@@ -29,6 +30,7 @@ from preorder.methods import FORMAT_VERSION
 from preorder.methods.base import Preorderer
 from preorder.methods.registry import METHODS, method_class
 from preorder.methods.shipped import located
+from preorder.progress import LOGGER
 from preorder.syntax.read import TAGSETS, Tagset
 
 NAMES = DESCRIPTION, WEIGHTS, CLASSES = "model.json", "weights.safetensors", "classes.txt"
@@ -62,6 +64,43 @@ LAYER_OPTIONS = {  # what a model may need
 }
 
 
+TAGS_LOOKED_AT = 100  # tokens by which the tags of a text are judged
+MOST_KNOWN = 0.05  # share of them, at most, whose tags a model knows if they are of another tagset
+SHOWN_TAGS = 3
+
+
+class TagWatch:
+    """Warns once if a model knows almost none of the first tags that it is given."""
+
+    def __init__(self) -> None:
+        self._seen: list[str] | None = []
+
+    @property
+    def is_over(self) -> bool:
+        """Whether enough tags have been seen."""
+        return self._seen is None
+
+    def add(self, tags: Iterable[str], preorderer: Preorderer) -> None:
+        """Take the tags of a sentence; threads may do so."""
+        seen = self._seen
+        if seen is None:
+            return
+        seen.extend(tags)
+        if len(seen) < TAGS_LOOKED_AT:
+            return
+        self._seen = None
+        counts = Counter(seen)
+        known = sum(count for tag, count in counts.items() if preorderer.knows_tag(tag))
+        if known <= MOST_KNOWN * len(seen):
+            here = ", ".join(tag for tag, _ in counts.most_common(SHOWN_TAGS))
+            names = ", ".join(preorderer.tag_names[:SHOWN_TAGS])
+            learned = f" ({shown(names)[1:-1]})" if names else ""
+            LOGGER.warning(
+                f"the text's POS tags ({shown(here)[1:-1]}) are of another tagset than those that the "
+                f"model has learned from{learned}: tag the text as its training text was tagged"
+            )
+
+
 @dataclass(frozen=True)
 class Model:
     """A preorderer with everything that it needs to order plain text."""
@@ -73,6 +112,7 @@ class Model:
     stanza: StanzaOptions | None = None  # what Stanza added to the sentences that it was trained on
     tagset: Tagset | None = None  # which tags of CoNLL-U it reads; None: those that the file names
     lowercased: bool = False  # whether the text that it was trained on has letters, but no capitals
+    tag_watch: TagWatch = field(default_factory=TagWatch, compare=False, repr=False)
 
     def spelled(self, sentence: Sentence) -> Sentence:
         """Return a sentence as the model reads it: in lower case if it has learned from no capitals."""
@@ -86,6 +126,8 @@ class Model:
         for name in sorted(self.preorderer.layers):
             if getattr(sentence, name) is None:
                 raise UsageError(f"the model needs {LAYER_OPTIONS[name]}, and none are given")
+        if "tags" in self.preorderer.layers:
+            self.tag_watch.add(sentence.tags, self.preorderer)
         return sentence
 
 

@@ -166,6 +166,11 @@ class NeuralBTGPreorderer(Preorderer):
     def _inputs(self, sentences: Sequence[Sentence], threads: int) -> list[tuple[Scorer, Input]]:
         return [(member.scorer, member.input(sentences, threads)) for member in self.members]
 
+    @property
+    def tag_names(self) -> tuple[str, ...]:
+        """See :attr:`.base.Preorderer.tag_names`."""
+        return self.members[0].vocabulary.known.get("tags", ())
+
     def fixed_options(self) -> dict[str, Any]:
         """See :meth:`.base.Preorderer.fixed_options`."""
         if len(self.members) > 1:

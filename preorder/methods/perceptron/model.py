@@ -11,8 +11,9 @@ from preorder.btg.nbest import EXACT, ScoredTree
 from preorder.data import NO_LINES, Bitext, Sentence
 from preorder.errors import DataError, shown
 from preorder.learning.checkpoint import NO_CHECKPOINT, Arrays, Checkpoint
-from preorder.learning.encode import LAYERS, Batch, Encoder, common_layers
+from preorder.learning.encode import LAYERS, Batch, Encoder, Hashes, common_layers
 from preorder.methods.base import Preorderer
+from preorder.methods.perceptron.features import MULTIPLIERS, TABLE_NAMES
 from preorder.methods.perceptron.parse import parse, parse_inversions, parse_kbest
 from preorder.methods.perceptron.scorer import shape_scores
 from preorder.methods.perceptron.weights import NEGLIGIBLE, Weights, unpack
@@ -51,6 +52,11 @@ class BTGPreorderer(Preorderer):
     def inversions(self, sentences: Sequence[Sentence], threads: int = 1) -> list[list[np.ndarray]]:
         """See :meth:`.base.Preorderer.inversions`."""
         return parse_inversions(self._tables, self._shape, self._encoder(sentences), TEMPERATURE, threads)
+
+    def knows_tag(self, tag: str) -> bool:
+        """See :meth:`.base.Preorderer.knows_tag`; by its hash, as the model keeps no names."""
+        key = MULTIPLIERS[0] * np.array([Hashes("tags")[tag]], np.uint64)
+        return bool(np.isin(key, self._weights.keys[TABLE_NAMES.index("token")]).any())
 
     def fixed_options(self) -> dict[str, Any]:
         """See :meth:`.base.Preorderer.fixed_options`."""

@@ -149,6 +149,11 @@ class TreeSwapPreorderer(Preorderer):
         parts = zip(trees.starts, ends, np.where(trees.flat, 1, k), strict=True)
         return [list(_likeliest(trees.nodes[a:b], odds[a:b], number)) for a, b, number in parts]
 
+    @property
+    def tag_names(self) -> tuple[str, ...]:
+        """See :attr:`.base.Preorderer.tag_names`."""
+        return self._numbering.vocabulary.known.get("tags", ())
+
     def fixed_options(self) -> dict[str, Any]:
         """See :meth:`.base.Preorderer.fixed_options`."""
         return {
