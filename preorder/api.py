@@ -221,7 +221,7 @@ class LineModel:
     model once, at the first call. All machines have to see the directory under the same path.
 
     Example:
-        >>> order = preorder.LineModel("en-ja-demo", "text")
+        >>> order = preorder.LineModel("en-verb-final", "text")
         >>> order(["i like the pen"])
         ['i the pen like']
     """
@@ -250,7 +250,7 @@ class LineModel:
             UsageError: the model has changed, or reads a layer that the lines lack; or no list is given.
 
         Example:
-            >>> preorder.LineModel("en-ja-demo")(["i like the pen"])
+            >>> preorder.LineModel("en-verb-final")(["i like the pen"])
             ['i￨0 like￨3 the￨1 pen￨2']
         """
         order, lines = _orderer(*self._key), each(values.line_of, lines=lines)
@@ -281,7 +281,7 @@ def load(directory: str, threads: int = 1) -> PreorderModel:
         UsageError: there cannot be so many threads.
 
     Example:
-        >>> preorder.load("en-ja-demo").text(["i like the pen"])
+        >>> preorder.load("en-verb-final").text(["i like the pen"])
         ['i the pen like']
     """
     return PreorderModel(model_directory.load_model(values.path_of("directory", directory)), threads)

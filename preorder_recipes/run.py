@@ -53,7 +53,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 def build_parser() -> argparse.ArgumentParser:
     """Build the parser of the command line."""
     what = "What is done already is not done again. Every command is shown, and kept in commands.sh."
-    examples = EXAMPLES.format(command="run --data DIR --src en --tgt tr", model="en-ja-demo")
+    examples = EXAMPLES.format(command="run --data DIR --src en --tgt tr", model="en-verb-final")
     parser = make_parser(run, epilog=f"{what}\n\n{examples}")
     add = parser.add_argument
     add("--data", metavar="DIR", type=Path, help="data folder; only the stage prepare reads it")

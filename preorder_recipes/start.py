@@ -22,7 +22,7 @@ CORPUS = "corpus"
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command; return its exit status."""
     command = "start --src my.en --tgt my.tr"
-    parser = make_parser(start, epilog=main_job.EXAMPLES.format(command=command, model="en-ja-demo"))
+    parser = make_parser(start, epilog=main_job.EXAMPLES.format(command=command, model="en-verb-final"))
     add_texts(parser)
     main_job.add_options(parser)
     parser.set_defaults(jobs=2, given_alignment=False, hand_alignment=None)

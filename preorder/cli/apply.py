@@ -25,6 +25,7 @@ from preorder.methods.base import Preorderer
 from preorder.methods.line_order import Escaped, LineOrderer
 from preorder.methods.model_directory import Model, checksum, load_model
 from preorder.methods.registry import check_able
+from preorder.methods.shipped import shipped_models
 from preorder.processes import in_order
 from preorder.progress import counting
 from preorder.shards import Shard, Tick, in_threads
@@ -69,7 +70,8 @@ EXAMPLES = """\
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Add the options of ``preorder apply``."""
-    parser.add_argument("--model", metavar="DIR", required=True, help="model directory of preorder train")
+    text = f"model directory of preorder train, or a model of the package: {', '.join(shipped_models())}"
+    parser.add_argument("--model", metavar="DIR", required=True, help=text)
     source.add_layer_options(parser, source.TAGS_OF_MODEL)
     options.add_output(parser)
     options.add_format(parser)

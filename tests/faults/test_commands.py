@@ -56,7 +56,7 @@ ANNOTATE = "annotate --pos tgt --classes 2"
         ("gold --src src --align align --out none/out", "none/out: cannot be written: there is no folder"),
         ("gold --src src --align align --out /dev/full", "/dev/full: cannot be written: No space left on"),
         ("gold --src - --align - --out out", "only one file can come from standard input"),
-        ("apply --model en-ja-demo --annot - --trees - --out out", "only one file can come from standard"),
+        ("apply --model en-verb-final --annot - --trees - --out out", "only one file can come from standard"),
         ("show --src src --positions src --spacy-model x", "--spacy-model has no effect without --model"),
         (f"{TRAIN} --model corpus", "corpus: holds other things than a model"),
         (f"{TRAIN} --model mixed", "mixed: holds other things than a model"),

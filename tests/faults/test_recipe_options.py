@@ -98,22 +98,28 @@ def folder(models, tmp_path, monkeypatch):
         (f"{RUN} --preorderer tagged", "tagged: it reads POS tags: data/train.aa.pos is missing"),
         (f"{RUN} --preorderer tagged --adapt", "tagged: it reads POS tags: data/train.aa.pos is missing"),
         (f"{RUN} --preorderer trees", "trees: it reads trees: data/train.aa.trees is missing"),
-        (f"{RUN} --preorderer en-ja-demo --systems plain", "--preorderer: no system here reads the order of"),
-        (f"{RUN} --preorderer en-ja-demo --preorder --seed 2", "--preorderer is not trained without --adapt"),
         (
-            f"{RUN} --preorderer en-ja-demo --adapt --preorder --init xx",
+            f"{RUN} --preorderer en-verb-final --systems plain",
+            "--preorderer: no system here reads the order of",
+        ),
+        (
+            f"{RUN} --preorderer en-verb-final --preorder --seed 2",
+            "--preorderer is not trained without --adapt",
+        ),
+        (
+            f"{RUN} --preorderer en-verb-final --adapt --preorder --init xx",
             "--init: the model of --preorderer se",
         ),
         (
-            f"{RUN} --preorderer en-ja-demo --adapt --preorder --classes 9",
+            f"{RUN} --preorderer en-verb-final --adapt --preorder --classes 9",
             "--classes: the model of --preordere",
         ),
         (
-            f"{RUN} --preorderer en-ja-demo --adapt --preorder --method rvnn",
+            f"{RUN} --preorderer en-verb-final --adapt --preorder --method rvnn",
             "--method: the model of --preorde",
         ),
         (
-            f"{RUN} --preorderer en-ja-demo --adapt --preorder --iterations 0",
+            f"{RUN} --preorderer en-verb-final --adapt --preorder --iterations 0",
             "--iterations: 0 is not a whole",
         ),
         # preorder_recipes.run --set, which onmt_train would refuse after the preparation, if at all

@@ -71,8 +71,8 @@ def test_the_same_bytes_with_any_number_of_threads(folder, method):
     [
         f"{' '.join(TRAIN)} btg --src features",
         f"{' '.join(TRAIN)} btg --src features --pos pos",
-        "apply --model en-ja-demo --src features",
-        "show --model en-ja-demo --src features",
+        "apply --model en-verb-final --src features",
+        "show --model en-verb-final --src features",
         "gold --src features --align align",
         "align --src features --tgt tgt --out none",
     ],

@@ -217,7 +217,7 @@ def test_ribes_is_what_the_command_prints(tmp_path, capsys):
 
 
 ONE = SOURCES[:1]
-MODEL = preorder.load("en-ja-demo")
+MODEL = preorder.load("en-verb-final")
 WRONG = r"""
 preorder.train(SOURCES, ALIGNMENTS[1:]) | DataError | 59 alignments for 60 sources
 preorder.train([], []) | DataError | no sources are given
@@ -274,9 +274,9 @@ preorder.train(ONE, ["0-0"], "neural-btg", iterations=True) | UsageError | ^iter
 preorder.train(ONE, ["0-0"], "neural-btg", hidden="8") | UsageError | ^hidden: .* is not a whole number
 preorder.train(ONE, ["0-0"], "neural-btg", learning_rate=10**400) | UsageError | ^learning_rate: .* is not
 preorder.LineModel("/nowhere") | DataError | /nowhere/model.json: cannot be read
-preorder.LineModel("en-ja-demo", format="x") | UsageError | format: 'x' is none
-preorder.LineModel("en-ja-demo", fields=4) | UsageError | fields: 4 is not a
-preorder.LineModel("en-ja-demo")("s0 v1") | UsageError | lines: a list with an item for each
+preorder.LineModel("en-verb-final", format="x") | UsageError | format: 'x' is none
+preorder.LineModel("en-verb-final", fields=4) | UsageError | fields: 4 is not a
+preorder.LineModel("en-verb-final")("s0 v1") | UsageError | lines: a list with an item for each
 """
 
 
@@ -398,10 +398,10 @@ def test_the_api_shows_itself(model):
 
 
 def test_a_model_that_comes_with_the_package(tmp_path, monkeypatch):
-    """By its name, unless there is something of this name in the folder; it is under a megabyte."""
-    assert preorder.load("en-ja-demo").positions(["i like the pen"]) == [(0, 3, 1, 2)]
-    assert sum(path.stat().st_size for path in Path(located("en-ja-demo")).iterdir()) < 1e6
+    """By its name, unless there is something of this name in the folder; it is small."""
+    assert preorder.load("en-verb-final").positions(["i like the pen"]) == [(0, 3, 1, 2)]
+    assert sum(path.stat().st_size for path in Path(located("en-verb-final")).iterdir()) < 4e6
     monkeypatch.chdir(tmp_path)
-    (tmp_path / "en-ja-demo").mkdir()
+    (tmp_path / "en-verb-final").mkdir()
     with pytest.raises(preorder.DataError):
-        preorder.load("en-ja-demo")
+        preorder.load("en-verb-final")

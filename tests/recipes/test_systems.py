@@ -234,7 +234,7 @@ def test_what_the_preorderer_reads_is_found_where_it_is_named(tmp_path, monkeypa
     options = run._separated(["--init=x", "--classes", "words", "--method", "btg"])
     named = [str(tmp_path / "x"), str(tmp_path / "words")]
     assert options == ["--init", named[0], "--classes", named[1], "--method", "btg"]
-    _, shipped = run._separated(["--init", "en-ja-demo"])
+    _, shipped = run._separated(["--init", "en-verb-final"])
     assert Path(shipped, "model.json").is_file()
     step = train_preorderer(job_of(Path(), "preorder_relative"), 0, tuple(options))
     assert {*named} < {*step.reads}

@@ -110,23 +110,23 @@ annotate --src s* --pos t* --out-dir out --classes 3 | --classes N learns from o
 annotate --src s* --out-dir out --lang en --stanza-device gpu --workers 2 | on a GPU there is one worker
 annotate --src s* --pos t* --out-dir out --engine ray --workers 2 | --workers counts processes of this machine
 annotate --src s* --pos t* --out-dir out --pos-out f | --pos-out has no effect with --out-dir
-apply --model en-ja-demo --out out --out-dir dir | --out and --out-dir exclude each other
-apply --model en-ja-demo --shard 1/2 | --shard has no effect without --out-dir
-apply --model en-ja-demo --out-dir dir | --out-dir needs files, as --src 'in/*.gz'
-apply --model en-ja-demo --out-dir dir --src in/*.fr | in/*.fr: there is no such file
-apply --model en-ja-demo --engine ray | --engine has no effect without --out-dir
+apply --model en-verb-final --out out --out-dir dir | --out and --out-dir exclude each other
+apply --model en-verb-final --shard 1/2 | --shard has no effect without --out-dir
+apply --model en-verb-final --out-dir dir | --out-dir needs files, as --src 'in/*.gz'
+apply --model en-verb-final --out-dir dir --src in/*.fr | in/*.fr: there is no such file
+apply --model en-verb-final --engine ray | --engine has no effect without --out-dir
 apply --model m --out-dir dir --src s* --gpu-share 0.5 | --gpu-share has no effect without --engine ray
 apply --model m --out-dir dir --src s* --engine ray --gpu-share 0.5 | no effect without --stanza-device gpu
-apply --model en-ja-demo --confidence-out f --out-dir dir --src s* | no effect with --out-dir
-apply --model en-ja-demo --confidence-out f --n-best 2 | --n-best has no effect with --confidence-out
-apply --model en-ja-demo --min-expected-tau 2 | 2.0 is not a number from -1 to 1
-evaluate --align link --model en-ja-demo | --model orders a source: give --src
+apply --model en-verb-final --confidence-out f --out-dir dir --src s* | no effect with --out-dir
+apply --model en-verb-final --confidence-out f --n-best 2 | --n-best has no effect with --confidence-out
+apply --model en-verb-final --min-expected-tau 2 | 2.0 is not a number from -1 to 1
+evaluate --align link --model en-verb-final | --model orders a source: give --src
 evaluate --align link --order one.order --calibration | --calibration has no effect without --model
 evaluate --align link --gold link --src src | --src has no effect without --model
-apply --model en-ja-demo --out-dir dir --shard 1 | argument --shard: not I/N: '1'
-apply --model en-ja-demo --out-dir dir --shard 3/2 | argument --shard: 3 is more than 2: '3/2'
-apply --model en-ja-demo --out-dir dir --address ray://a.b:1 | neither auto nor HOST:PORT: 'ray://a.b:1'
-apply --model en-ja-demo --out-dir dir --address a.b:c | neither auto nor HOST:PORT: 'a.b:c'
+apply --model en-verb-final --out-dir dir --shard 1 | argument --shard: not I/N: '1'
+apply --model en-verb-final --out-dir dir --shard 3/2 | argument --shard: 3 is more than 2: '3/2'
+apply --model en-verb-final --out-dir dir --address ray://a.b:1 | neither auto nor HOST:PORT: 'ray://a.b:1'
+apply --model en-verb-final --out-dir dir --address a.b:c | neither auto nor HOST:PORT: 'a.b:c'
 train --method btg --src ab --align from1 --model out | do they count from 1? (preorder map --first-index 1)
 train --method btg --src ab --align turned --model out | are they target-source? (preorder map --reverse)
 train --method rvnn --src none --align none --model out | --method rvnn needs syntax trees: --trees F, or
@@ -170,7 +170,7 @@ def test_no_command(refuses):
 @pytest.mark.parametrize(
     ("module", "package", "line"),
     [
-        ("ray", "'ray>=2.40'", "apply --model en-ja-demo --src text --out-dir out --engine ray"),
+        ("ray", "'ray>=2.40'", "apply --model en-verb-final --src text --out-dir out --engine ray"),
         ("matplotlib", "'matplotlib>=3.8'", "show --src text --order nowhere --out x.svg"),
     ],
 )

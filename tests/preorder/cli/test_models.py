@@ -5,6 +5,7 @@ import re
 
 import pytest
 
+import preorder
 from preorder.cli import main
 from preorder.errors import DataError
 from preorder.methods import shipped
@@ -25,9 +26,25 @@ def test_a_card_tells_what_there_is_to_know(name):
     assert card.target
     assert card.licence
     assert card.trained_on
+    assert card.measured
     assert all(text.name and text.pairs > 0 and text.licence for text in card.trained_on)
     assert all(-1 < one.unreordered < one.tau < 1 for one in card.measured)
     assert re.fullmatch(r"20\d\d-\d\d-\d\d", card.date)
+
+
+@pytest.mark.parametrize(
+    ("model", "sentence", "ordered"),
+    [
+        ("en-verb-final", "you read books", "you books read"),
+        ("en-verb-final", "I eat sushi", "I sushi eat"),
+        ("en-verb-final", "She gave him a present", "She him a present gave"),
+        ("ja-en", "私 は 本 を 読む", "私 は を 読む 本"),
+    ],
+)
+def test_textbook_sentences(model, sentence, ordered, capsys):
+    stop = "。" if model == "ja-en" else "."
+    orders = preorder.load(model).text([sentence, f"{sentence} {stop}"])
+    assert orders == [ordered, f"{ordered} {stop}"]
 
 
 def test_models_are_listed(capsys):

@@ -63,11 +63,11 @@ def test_json(show):
 def test_model(run, tmp_path):
     write(tmp_path / "src", *["i like the pen"] * 4)
     write(tmp_path / "links", *["0-0 1-3 2-1 3-2"] * 4)
-    options = "--model en-ja-demo --src src"
+    options = "--model en-verb-final --src src"
     shown = json.loads(run(f"show {options} --json").out)
     assert run(f"apply {options} --format tree").out.splitlines()[0] == shown["tree"]
     write(tmp_path / "loud", "I LIKE the pen")
-    loud = run("show --model en-ja-demo --src loud --json")
+    loud = run("show --model en-verb-final --src loud --json")
     assert loud.err == ""
     assert json.loads(loud.out)["preordered"] == ["I", "the", "pen", "LIKE"]
     write(tmp_path / "tgt", *["i like the pen"] * 4)

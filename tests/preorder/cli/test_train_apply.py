@@ -285,7 +285,7 @@ def test_history_of_training(run, folder):
 
 
 def test_annotated_text_comes_from_standard_input():
-    command = [sys.executable, "-m", "preorder", "apply", "--model", "en-ja-demo", "--annot", "-"]
+    command = [sys.executable, "-m", "preorder", "apply", "--model", "en-verb-final", "--annot", "-"]
     line = "i like the pen\tP V D N\t1 2 3 4\n"
     ended = subprocess.run(command, input=line, capture_output=True, text=True, check=True)
     words, positions = zip(*(token.split("￨") for token in ended.stdout.split()), strict=True)
