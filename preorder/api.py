@@ -131,7 +131,7 @@ class PreorderModel:
 
         Example:
             >>> (confidence,) = model.confidences(["they like books"])
-            >>> confidence.expected_tau > 0.9, len(confidence.tokens)
+            >>> 0 < confidence.expected_tau < 1, len(confidence.tokens)
             (True, 3)
         """
         from preorder.metrics.confidence import order_confidence  # imports numba
@@ -167,13 +167,15 @@ class PreorderModel:
             '“they like books”, its tree and its links, before and after preordering'
         """
         from preorder.analysis.sentence_picture import DrawnPicture, sentence_title
-        from preorder.analysis.sentence_view import SentenceView
+        from preorder.analysis.sentence_view import SentenceView, confident_trees
 
         (sentence,) = self._sentences([source], {name: [layer] for name, layer in layers.items()})
-        (tree,) = self._model.preorderer.trees(self._annotated([sentence]), self.threads)
+        ((tree, confidence),) = confident_trees(
+            self._model.preorderer, self._annotated([sentence]), self.threads
+        )
         translation = None if target is None else each(values.tokens_of, target=[target])[0]
         links = None if alignment is None else each(values.alignment_of, alignment=[alignment])[0]
-        view = SentenceView(sentence.words, tree.permutation, tree, translation, links)
+        view = SentenceView(sentence.words, tree.permutation, tree, translation, links, confidence)
         return DrawnPicture(sentence_title(view), view)
 
     def save(self, directory: str) -> None:

@@ -3,14 +3,22 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import partial
-from itertools import chain, islice, repeat, tee
+from itertools import chain, islice, tee
 from pathlib import Path
 
 from preorder.analysis import PAGE, PICTURES, TEXT
-from preorder.analysis.sentence_view import Gallery, Numbered, SentenceView, greatest, sample, taus
+from preorder.analysis.sentence_view import (
+    Gallery,
+    Numbered,
+    SentenceView,
+    confident_trees,
+    greatest,
+    sample,
+    taus,
+)
 from preorder.annotate.stanza import StanzaOptions, add_layers
 from preorder.cli import source
 from preorder.cli.output import add_pictures
@@ -19,10 +27,7 @@ from preorder.command_line import options, visible
 from preorder.data import Alignment, BinaryTree, Permutation, Sentence, formats, texts
 from preorder.errors import DataError, UsageError, errors_in
 from preorder.io import files
-from preorder.methods.base import Preorderer
 from preorder.methods.model_directory import Model, load_model
-from preorder.methods.registry import METHODS
-from preorder.metrics.confidence import OrderConfidence, order_confidence
 
 BATCH = 5_000  # tokens that a model orders at once
 MOST_DRAWN = 100
@@ -175,22 +180,12 @@ def _read_views(
         if stanza is not None:
             sentences = add_layers(map(model.spelled, sentences), stanza)
         batches = files.batched(map(model.annotate, sentences), BATCH, lambda sentence: len(sentence) + 1)
-        trees = chain.from_iterable(map(partial(_confident_trees, model.preorderer), batches))
+        trees = chain.from_iterable(map(partial(confident_trees, model.preorderer), batches))
     for row, (tree, confidence) in zip(rows, trees, strict=True):
         order = row.order if model is None else tree.permutation
         with errors_in(name, row.line):
             view = SentenceView(row.sentence.words, order, tree, row.tgt, row.align, confidence)
         yield Numbered(row.line, view)
-
-
-def _confident_trees(
-    preorderer: Preorderer, sentences: Sequence[Sentence]
-) -> Iterator[tuple[BinaryTree, OrderConfidence | None]]:
-    trees = preorderer.trees(sentences)
-    if not METHODS[preorderer.method].has_confidences:
-        return zip(trees, repeat(None))
-    orders = (tree.permutation for tree in trees)
-    return zip(trees, map(order_confidence, orders, preorderer.inversions(sentences)), strict=True)
 
 
 def _tree(order: Permutation) -> BinaryTree | None:
