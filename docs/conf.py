@@ -21,7 +21,14 @@ html_copy_source = False
 
 extensions = ["myst_nb", "sphinx.ext.autodoc", "sphinx.ext.napoleon"]
 root_doc = "docs/index"
-include_patterns = ["README.md", "CHANGELOG.md", "docs/*", "config/README.md", "recipes/*/*.md"]
+include_patterns = [
+    "README.md",
+    "CHANGELOG.md",
+    "CONTRIBUTING.md",
+    "docs/*",
+    "config/README.md",
+    "recipes/*/*.md",
+]
 include_patterns += ["preorder/models/README.md"]
 exclude_patterns = [".*", "build", "runs", "tests", "docs/example"]
 

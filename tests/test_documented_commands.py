@@ -104,8 +104,16 @@ def _options(words):
 
 NOT_RUN = (
     *("recipes/syntax.sh", "recipes/kftt/orders.sh", "DATA_FOLDER"),  # need a corpus and hours
+    *(
+        "preorder_recipes.pydocs.prepare",
+        "ja.model",
+        "ja/all.en",
+        "--run RUN",
+        "--model MODEL",
+    ),  # need a corpus
+    *("--model en-de", "--tgt train.de", "kftt.en enja.en", "tr/test"),  # need other texts
     *("for side in en ja; do cat", "for side in en de; do", "runs/kftt", "/translations"),  # need a corpus
-    *("> all.en", "--src all.en", "all.align > train.align", "--weights 120000"),  # need the whole corpus
+    *("> all.en", "--src all.en", "all.align > train.align", "--weights 550000"),  # need the whole corpus
     *("preorder annotate", "preorder train --method btg --annot train.annot", "ja_ginza"),  # need models
     "--device cuda",  # needs a GPU
     *("cityhash", "topdown-btg-preordering", "git clone", "stanza.download"),  # download something
@@ -178,7 +186,9 @@ BEFORE = {  # what a page has from another place
     "\nhead -n 30 train.en > hand.en; head -n 30 train.align > hand.align\n",
     "docs/scale.md": "mkdir in tags; for i in 1 2 3; do gzip -c test.en > in/$i.en.gz; "
     "gzip -c test.en.pos > tags/$i.pos.gz; done\n",
-    "docs/evaluation.md": "cp test.align gold.align\n",
+    "docs/evaluation.md": "cp test.align gold.align; cp test.pos test.positions\n",
+    "docs/transfer.md": "for pair in ja tr; do cp train.align $pair.align; cp train.en $pair.en; done\n"
+    "cp train.en.pos ja.en.pos; cp model/classes.txt all.annot.classes\n",
     "docs/models.md": "preorder gold --src test.en --align test.align --unaligned keep --out test.gold\n"
     'DATA="${DATA//.features/.en}"\n',
 }
