@@ -32,6 +32,9 @@ class ByHash:
     def state(self):
         return {"layers": self.token_layers}, {}
 
+    def knows_tag(self, tag):
+        return True
+
     @classmethod
     def from_state(cls, values, arrays):
         return cls(values["layers"])
@@ -51,6 +54,9 @@ class ByTree:
 
     def state(self):
         return {"layers": sorted(self.layers)}, {}
+
+    def knows_tag(self, tag):
+        return True
 
     @classmethod
     def from_state(cls, values, arrays):

@@ -120,7 +120,8 @@ def preorder(command, arguments, killed):
         runs = {}
         for name, _, path in (field.partition("=") for field in fields):
             runs.setdefault(name, []).append(Path(path).read_text())
-        one = {metric: {"mean": 1.0, "deviation": None} for metric in ("bleu", "chrf", "ter", "ribes")}
+        metrics = ("bleu", "bleu_precision", "bleu_brevity_penalty", "chrf", "ter", "ribes")
+        one = {metric: {"mean": 1.0, "deviation": None} for metric in metrics}
         found = {name: {key: value | {"values": runs[name]} for key, value in one.items()} for name in runs}
         best = {metric: {"system": min(runs), "not_worse": sorted(runs)} for metric in one}
         text = json.dumps({"runs": found, "signature": {}, "significance": {}, "best": best})
