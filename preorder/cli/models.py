@@ -13,7 +13,8 @@ EXAMPLES = """\
   preorder models
   preorder models --json
 
---model of apply and show, --init of train and preorder.load() take such a name in place of a folder.
+--model of apply and show, --init of train, --preorderer of the recipes and preorder.load() take such a name
+in place of a folder.
 """
 
 
