@@ -90,6 +90,12 @@ class Job:
     has_links: bool = True
 
     @property
+    def pairs(self) -> int:
+        """Number of training pairs; 0 before they are prepared."""
+        path = self.folder / self.text("train", self.target)
+        return path.read_bytes().count(b"\n") if path.exists() else 0
+
+    @property
     def trains_preorderer(self) -> bool:
         """Whether predicted orders come from a preorderer that learns from the run's links."""
         return self.preorderer is None or self.adapt

@@ -95,6 +95,8 @@ def config_of(job: Job, system: System, seed: int) -> dict[str, Any]:
             raise UsageError(f"system {system.name}: {key} is no whole number from {least}: {number!r}")
     if config.get("lambda_align") and (system.form, system.supervision) == (TEXT, None) and system.order:
         raise UsageError(f"system {system.name}: lambda_align needs the source in its own order")
+    if "bucket_size" in config and (pairs := job.pairs):  # copies would fill it, which batches drop
+        config["bucket_size"] = min(config["bucket_size"], pairs)
     validations = max(1, round(config["train_steps"] / config["valid_steps"]))
     steps, patience = config["train_steps"] // validations, config.get("early_stopping", 0)
     kept = -1  # all

@@ -157,6 +157,12 @@ def test_patience_looks_at_perplexity_and_the_best_by_bleu_may_be_older(tmp_path
     assert config_of(job, job.systems[0], 1)["keep_checkpoint"] == -1
 
 
+@pytest.mark.parametrize(("given", "kept"), [(1, 1), (2, 2), (3, 2), (8192, 2)])
+def test_a_bucket_holds_no_pair_twice(folder, given, kept):
+    job = replace(job_of(folder, "plain"), changes={"bucket_size": given})
+    assert config_of(job, job.systems[0], 1)["bucket_size"] == kept
+
+
 def test_a_file_of_ones_own_is_a_system(tmp_path, capsys):
     path = tmp_path / "mine.yaml"
     path.write_text("base: preorder_relative\nsize: tiny\npreorder_max_relative: 7\n", encoding="utf-8")
