@@ -13,7 +13,7 @@ generator, too. The examples below share this model::
 from __future__ import annotations
 
 import os
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache, partial
 from typing import TYPE_CHECKING, Any
@@ -37,7 +37,7 @@ from preorder.learning.options import (
     check_switch,
 )
 from preorder.methods import model_directory
-from preorder.methods.line_order import LineOrderer
+from preorder.methods.ordering import LineOrderer, confident, orders
 from preorder.methods.registry import check_able, check_trees
 from preorder.methods.train import TrainingPlan, choose_method
 
@@ -116,9 +116,8 @@ class PreorderModel:
             [(0, 2, 1), (0, 1, 2)]
         """
         k = check_number("k", k, 1, MAX_N_BEST)
-        sentences = self._sentences(sources, layers)
-        found = self._model.preorderer.best_orders(self._annotated(sentences), k, self.threads)
-        return [[(score, permutation.positions) for score, permutation in best] for best in found]
+        found = self._found(partial(self._model.preorderer.best_orders, k=k), sources, layers)
+        return [[(score, permutation.positions) for score, permutation in best] for _, best in found]
 
     def confidences(self, sources: Iterable[Tokens], **layers: Any) -> list[OrderConfidence]:
         """Return how sure each reordering is: its ``expected_tau`` and that of its ``tokens``.
@@ -134,13 +133,10 @@ class PreorderModel:
             >>> 0 < confidence.expected_tau < 1, len(confidence.tokens)
             (True, 3)
         """
-        from preorder.metrics.confidence import order_confidence  # imports numba
-
         preorderer = self._model.preorderer
         check_able("confidences", preorderer.method, "has_confidences")
-        annotated = self._annotated(self._sentences(sources, layers))
-        found = preorderer.order(annotated, self.threads), preorderer.inversions(annotated, self.threads)
-        return list(map(order_confidence, *found))
+        find = partial(confident, preorderer, preorderer.order)
+        return [confidence for _, (_, confidence) in self._found(find, sources, layers)]
 
     def trees(self, sources: Iterable[Tokens], **layers: Any) -> list[BinaryTree]:
         """Return the BTG tree behind each reordering.
@@ -149,7 +145,7 @@ class PreorderModel:
             >>> model.trees(["they like books"])[0].nodes[1]
             Node(begin=1, split=2, end=3, inverted=True)
         """
-        return self._model.preorderer.trees(self._annotated(self._sentences(sources, layers)), self.threads)
+        return [tree for _, tree in self._found(self._model.preorderer.trees, sources, layers)]
 
     def picture(
         self, source: Tokens, target: Tokens | None = None, alignment: Links | None = None, **layers: Any
@@ -167,12 +163,11 @@ class PreorderModel:
             '“they like books”, its tree and its links, before and after preordering'
         """
         from preorder.analysis.sentence_picture import DrawnPicture, sentence_title
-        from preorder.analysis.sentence_view import SentenceView, confident_trees
+        from preorder.analysis.sentence_view import SentenceView
 
-        (sentence,) = self._sentences([source], {name: [layer] for name, layer in layers.items()})
-        ((tree, confidence),) = confident_trees(
-            self._model.preorderer, self._annotated([sentence]), self.threads
-        )
+        find = partial(confident, self._model.preorderer, self._model.preorderer.trees)
+        given = {name: [layer] for name, layer in layers.items()}
+        ((sentence, (tree, confidence)),) = self._found(find, [source], given)
         translation = None if target is None else each(values.tokens_of, target=[target])[0]
         links = None if alignment is None else each(values.alignment_of, alignment=[alignment])[0]
         view = SentenceView(sentence.words, tree.permutation, tree, translation, links, confidence)
@@ -203,17 +198,17 @@ class PreorderModel:
     def _reordered(
         self, sources: Iterable[Tokens], layers: Mapping[str, Any]
     ) -> Iterable[tuple[Sentence, Permutation]]:
-        sentences = self._sentences(sources, layers)
-        orders = self._model.preorderer.order(self._annotated(sentences), self.threads)
-        return zip(sentences, orders, strict=True)
+        return self._found(self._model.preorderer.order, sources, layers)
 
-    def _sentences(self, sources: Iterable[Tokens], layers: Mapping[str, Any]) -> list[Sentence]:
+    def _found(
+        self, find: Callable[..., Any], sources: Iterable[Tokens], layers: Mapping[str, Any]
+    ) -> Iterable[tuple[Sentence, Any]]:
         for name in layers:
             check_choice("layer", name, ("tags", "trees"))
-        return values.sentences_of(sources, **layers)
-
-    def _annotated(self, sentences: Iterable[Sentence]) -> list[Sentence]:
-        return list(map(self._model.annotate, sentences))
+        sentences = values.sentences_of(sources, **layers)
+        return zip(
+            sentences, orders(self._model, sentences, partial(find, threads=self.threads)), strict=True
+        )
 
 
 class LineModel:

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import lru_cache
 
-from preorder.annotate.stanza import add_layers, remembered_folder
+from preorder.annotate.stanza import remembered_folder
 from preorder.data import Sentence
 from preorder.data.formats import parse_tokens, unescape_token
 from preorder.errors import UsageError
 from preorder.methods.model_directory import Model, load_model
+from preorder.methods.ordering import orders
 
 MAX_REMEMBERED_TOKENS = 10_000_000
 """Tokens of all lines whose positions are remembered: some 200 MB in each data worker."""
@@ -53,11 +54,9 @@ class OnTheFlyPreorderer:
 
     def _order(self, lines: Sequence[str]) -> list[tuple[int, ...]]:
         words = (map(unescape_token, parse_tokens(line)) for line in lines)
-        sentences: Iterable[Sentence] = map(Sentence, map(tuple, words))
-        if self._stanza is not None:
-            sentences = add_layers(map(self.model.spelled, sentences), self._stanza, workers=0)
-        annotated = list(map(self.model.annotate, sentences))
-        return [order.positions for order in self.model.preorderer.order(annotated)]
+        sentences = map(Sentence, map(tuple, words))
+        found = orders(self.model, sentences, self.model.preorderer.order, self._stanza)
+        return [order.positions for order in found]
 
 
 @lru_cache(maxsize=8)

@@ -15,23 +15,10 @@ from rich.cells import cell_len
 
 from preorder.alignment.gold import target_groups
 from preorder.analysis.results import SCORE_FORMATS, Table
-from preorder.data import Alignment, BinaryTree, Permutation, Sentence, formats
+from preorder.data import Alignment, BinaryTree, Permutation, formats
 from preorder.errors import DataError
-from preorder.methods.base import Preorderer
-from preorder.methods.registry import METHODS
-from preorder.metrics.confidence import OrderConfidence, order_confidence
+from preorder.metrics.confidence import OrderConfidence
 from preorder.metrics.orders import order_statistics, sentence_scores
-
-
-def confident_trees(
-    preorderer: Preorderer, sentences: Sequence[Sentence], threads: int = 1
-) -> Iterator[tuple[BinaryTree, OrderConfidence | None]]:
-    """Yield each sentence's tree and how sure the model is of its order; None: its method does not tell."""
-    trees = preorderer.trees(sentences, threads)
-    if not METHODS[preorderer.method].has_confidences:
-        return zip(trees, itertools.repeat(None))
-    orders = (tree.permutation for tree in trees)
-    return zip(trees, map(order_confidence, orders, preorderer.inversions(sentences, threads)), strict=True)
 
 
 @dataclass(frozen=True)

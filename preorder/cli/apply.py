@@ -4,26 +4,24 @@ from __future__ import annotations
 
 import argparse
 import contextlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from functools import partial
-from itertools import chain, tee
-from typing import TYPE_CHECKING, Any
+from itertools import tee
+from typing import TYPE_CHECKING, Any, TextIO
 
-from preorder.annotate.stanza import StanzaOptions, add_layers
+from preorder.annotate.stanza import StanzaOptions
 from preorder.cli import shards, source
-from preorder.cli.output import formatted, warn_of_escapes
 from preorder.cli.source import Source
 from preorder.command_line import options
 from preorder.data import BinaryTree, Permutation, Sentence
-from preorder.data.formats import format_confidence, parse_annotated
+from preorder.data.formats import Escaped, format_confidence, formatted, parse_annotated, warn_of_escapes
 from preorder.errors import UsageError
 from preorder.io import files
 from preorder.io.files import Block, read_blocks
-from preorder.methods.base import Preorderer
-from preorder.methods.line_order import Escaped, LineOrderer
 from preorder.methods.model_directory import Model, checksum, load_model
+from preorder.methods.ordering import BATCH, LineOrderer, Ordering, confident, orders
 from preorder.methods.registry import check_able
 from preorder.methods.shipped import shipped_models
 from preorder.processes import in_order
@@ -33,7 +31,6 @@ from preorder.shards import Shard, Tick, in_threads
 if TYPE_CHECKING:
     from preorder.metrics.confidence import OrderConfidence
 
-BATCH = 50_000  # tokens that are ordered at once; two batches are held, whatever the length of the input
 MAX_AHEAD = 2  # blocks of a file that are held for each thread
 MARK = files.BYTE_ORDER_MARK.encode()
 
@@ -52,8 +49,6 @@ class ApplyJob:
     confidence_out: str | None
     min_expected_tau: float | None
 
-
-Ordering = Permutation | BinaryTree
 
 Texts = Callable[[ApplyJob, Tick], Iterator[str]]
 """Yields the output for a file, and tells the number of sentences."""
@@ -144,65 +139,36 @@ def _texts(
 ) -> Iterator[str]:
     """Yield the lines of the output, for any method and any input."""
     spelled, sentences = tee(source.read_sentences(job.source))
-    if stanza is not None:
-        sentences = add_layers(map(model.spelled, sentences), stanza, workers=workers)
-
-    def annotated() -> Iterator[Sentence]:
-        for sentence in sentences:
-            yield model.annotate(sentence)
-            tick(1)
-
     preorderer, trees = model.preorderer, job.format == "tree"
-    find = preorderer.trees if trees else preorderer.order
+    find: Callable[..., Any] = preorderer.trees if trees else preorderer.order
     if job.n_best is not None:
         find = partial(preorderer.best_trees if trees else preorderer.best_orders, k=job.n_best)
-    size = BATCH // (job.n_best or 1)
-    batches = files.batched(annotated(), size, lambda s: len(s) + 1)
     if measures_confidence(job):
-        find = partial(_confident, preorderer, find, job.min_expected_tau)
-    with ThreadPoolExecutor(1) as pool, _confidences_written(job.confidence_out) as kept:
-        # a batch is ordered while the one before it is written
-        found = in_order(partial(pool.submit, find, threads=job.threads), batches, 1)
-        items = chain.from_iterable(items for _, items in found)
+        find = partial(confident, preorderer, find)
+    find = partial(find, threads=job.threads)
+    found = orders(model, sentences, find, stanza, workers, BATCH // (job.n_best or 1))
+    items = (tick(1) or item for item in found)
+    with contextlib.ExitStack() as stack:
         if measures_confidence(job):
-            items = map(kept, items)
-        for line in formatted(zip(spelled, items, strict=True), job.format, job.n_best is not None):
+            path = job.confidence_out
+            stream = None if path is None else stack.enter_context(files.writer(path))
+            items = (_kept(item, confidence, job.min_expected_tau, stream) for item, confidence in items)
+        pairs = zip(spelled, items, strict=True)
+        for line in formatted(pairs, job.format, ranked=job.n_best is not None):
             yield f"{line}\n"
 
 
-def _confident(
-    preorderer: Preorderer,
-    find: Callable[..., list[Ordering]],
-    least: float | None,
-    sentences: Sequence[Sentence],
-    threads: int,
-) -> list[tuple[Ordering, OrderConfidence]]:
-    """Return the order, or tree, of each sentence with its confidence; the source's, if that is too low."""
-    from preorder.metrics.confidence import order_confidence  # imports numba
-
-    results = []
-    inversions = preorderer.inversions(sentences, threads)
-    for item, pieces in zip(find(sentences, threads=threads), inversions, strict=True):
-        permutation = item.permutation if isinstance(item, BinaryTree) else item
-        confidence = order_confidence(permutation, pieces)
-        if least is not None and confidence.expected_tau < least:
-            own = Permutation.identity(len(permutation))
-            item = BinaryTree.from_permutation(own) if isinstance(item, BinaryTree) else own
-        results.append((item, confidence))
-    return results
-
-
-@contextlib.contextmanager
-def _confidences_written(path: str | None) -> Iterator[Callable[[Any], Any]]:
-    """Give a function that takes an item of a pair, and writes the confidence of the pair to a file."""
-    with contextlib.nullcontext() if path is None else files.writer(path) as stream:
-
-        def kept(pair: tuple[Ordering, OrderConfidence]) -> Ordering:
-            if stream is not None:
-                stream.write(f"{format_confidence(*pair[1])}\n")
-            return pair[0]
-
-        yield kept
+def _kept(
+    item: Ordering, confidence: OrderConfidence, least: float | None, stream: TextIO | None
+) -> Ordering:
+    """Write the confidence of an order, or tree; return it or, where it is too low, the source's."""
+    if stream is not None:
+        stream.write(f"{format_confidence(*confidence)}\n")
+    if least is None or confidence.expected_tau >= least:
+        return item
+    is_tree = isinstance(item, BinaryTree)
+    own = Permutation.identity(item.length if is_tree else len(item))
+    return BinaryTree.from_permutation(own) if is_tree else own
 
 
 class BlockOrdering:
@@ -223,9 +189,8 @@ class BlockOrdering:
         for (block, _), (text, escaped) in in_order(submit, _blocks(job), MAX_AHEAD * job.threads):
             if escaped is not None and not self._has_warned:
                 self._has_warned = True
-                line, words = escaped
                 where = "" if job.out_dir is None else f"{job.source.name}, "
-                warn_of_escapes(f"{where}line {block.first + line}", words)
+                warn_of_escapes((block.first - 1 + escaped[0], escaped[1]), where)
             tick(block.lines)
             yield text
 

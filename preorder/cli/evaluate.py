@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from preorder.alignment.gold import gold_permutation, target_groups
-from preorder.annotate.stanza import add_layers
 from preorder.cli import source
 from preorder.command_line import options, print_table
-from preorder.data import Alignment, Permutation
+from preorder.data import Alignment, Permutation, Sentence
 from preorder.data.formats import read_alignments
 from preorder.errors import DataError, UsageError, errors_in
 from preorder.io import files
 from preorder.methods.model_directory import load_model
+from preorder.methods.ordering import orders
 from preorder.methods.registry import check_able
 from preorder.metrics import RIGHT_TAU
 
@@ -156,14 +156,13 @@ def _ordered(arguments: argparse.Namespace) -> list[tuple[str, list[Any]]]:
     if arguments.calibration:
         check_able("--calibration", model.preorderer.method, "has_confidences")
     given, stanza = source.for_model(options.taken(source.Source, arguments, annot=None), model)
-    sentences = source.read_sentences(given)
-    if stanza is not None:
-        sentences = add_layers(map(model.spelled, sentences), stanza)
-    annotated = list(map(model.annotate, sentences))
-    found = [model.preorderer.order(annotated)]
-    if arguments.calibration:
-        found.append(model.preorderer.inversions(annotated))
-    return [(given.src, column) for column in found]
+
+    def found(sentences: Sequence[Sentence]) -> list[tuple]:
+        finds = [model.preorderer.order, *([model.preorderer.inversions] if arguments.calibration else [])]
+        return list(zip(*(find(sentences) for find in finds), strict=True))
+
+    rows = orders(model, source.read_sentences(given), found, stanza, 1)
+    return [(given.src, list(column)) for column in zip(*rows, strict=True)]
 
 
 def _print_calibration(found: Calibration) -> None:

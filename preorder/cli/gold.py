@@ -5,10 +5,9 @@ from __future__ import annotations
 import argparse
 
 from preorder.alignment.gold import gold_permutation
-from preorder.cli.output import formatted
 from preorder.command_line import options
 from preorder.data import Alignment, Permutation, Sentence
-from preorder.data.formats import parse_source, read_alignments
+from preorder.data.formats import formatted, parse_source, read_alignments
 from preorder.data.texts import read_tokens
 from preorder.io import files
 

@@ -1,48 +1,18 @@
-"""What the commands write: lines of orders and trees, n-best lists, a warning where tokens are escaped."""
+"""Tables and pictures that several commands write."""
 
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterable, Sequence
+from typing import TYPE_CHECKING
 
 from preorder.analysis import PICTURES, TEXT
 from preorder.command_line import print_table, visible
-from preorder.data import Sentence, formats
-from preorder.data.formats import FORMATTERS
-from preorder.progress import LOGGER
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from preorder.analysis.results import Table
-
-
-def formatted(pairs: Iterable[tuple[Sentence, Any]], name: str, ranked: bool = False) -> Iterator[str]:
-    """Yield a line for each sentence i, from 0, and its permutation, or tree; warn once of escaped tokens.
-
-    ``ranked``: it has several, best first, with scores: they become lines of ``i ||| item ||| score``.
-    """
-    formatter, may_warn = FORMATTERS[name], name == "features"
-    for number, (sentence, item) in enumerate(pairs):
-        if may_warn and formats.needs_escape(sentence.words):
-            warn_of_escapes(f"line {number + 1}", sentence.words)
-            may_warn = False
-        if not ranked:
-            yield formatter(sentence, item)
-            continue
-        for score, one in item:
-            yield f"{number} ||| {formatter(sentence, one)} ||| {score:.6f}"
-
-
-def warn_of_escapes(where: str, words: Sequence[str]) -> None:
-    """Show a token that features escape, of the words of a line."""
-    token = next(word for word in words if formats.needs_escape((word,)))
-    LOGGER.warning(
-        f"{where}: token {token!r} is written as {formats.escape_token(token)!r}, "
-        "and others like it: ￨, white space and the like would break the features",
-        extra={"once": "escape"},
-    )
 
 
 def add_pictures(parser: argparse.ArgumentParser, suffixes: Sequence[str] = PICTURES) -> None:

@@ -6,7 +6,7 @@ import argparse
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import partial
-from itertools import chain, islice, tee
+from itertools import islice, tee
 from pathlib import Path
 
 from preorder.analysis import PAGE, PICTURES, TEXT
@@ -14,12 +14,11 @@ from preorder.analysis.sentence_view import (
     Gallery,
     Numbered,
     SentenceView,
-    confident_trees,
     greatest,
     sample,
     taus,
 )
-from preorder.annotate.stanza import StanzaOptions, add_layers
+from preorder.annotate.stanza import StanzaOptions
 from preorder.cli import source
 from preorder.cli.output import add_pictures
 from preorder.cli.source import Source
@@ -28,6 +27,7 @@ from preorder.data import Alignment, BinaryTree, Permutation, Sentence, formats,
 from preorder.errors import DataError, UsageError, errors_in
 from preorder.io import files
 from preorder.methods.model_directory import Model, load_model
+from preorder.methods.ordering import confident, orders
 
 BATCH = 5_000  # tokens that a model orders at once
 MOST_DRAWN = 100
@@ -176,11 +176,8 @@ def _read_views(
     if model is None:
         trees = ((_tree(row.order), None) for row in twins)
     else:
-        sentences = (row.sentence for row in twins)
-        if stanza is not None:
-            sentences = add_layers(map(model.spelled, sentences), stanza)
-        batches = files.batched(map(model.annotate, sentences), BATCH, lambda sentence: len(sentence) + 1)
-        trees = chain.from_iterable(map(partial(confident_trees, model.preorderer), batches))
+        find = partial(confident, model.preorderer, model.preorderer.trees)
+        trees = orders(model, (row.sentence for row in twins), find, stanza, 1, BATCH)
     for row, (tree, confidence) in zip(rows, trees, strict=True):
         order = row.order if model is None else tree.permutation
         with errors_in(name, row.line):

@@ -15,10 +15,10 @@ from preorder.annotate import stanza as annotation
 from preorder.annotate.classes import DEFAULT_CLASSES
 from preorder.annotate.stanza import StanzaOptions, add_layers
 from preorder.cli import source
-from preorder.cli.output import formatted
 from preorder.command_line import options
 from preorder.command_line.paths import given_paths
 from preorder.data import Alignment, Bitext
+from preorder.data.formats import formatted
 from preorder.errors import UsageError
 from preorder.io import files, storage
 from preorder.learning import options as method_options

@@ -17,8 +17,10 @@ from preorder.data.sentence import CERTAIN, Alignment, Link, Sentence
 from preorder.data.trees import BinaryTree, Permutation
 from preorder.errors import DataError, shown
 from preorder.io.files import first_filled, parse_lines, read_lines, read_parsed
+from preorder.progress import LOGGER
 
 T = TypeVar("T")
+Escaped = tuple[int, tuple[str, ...]]  # a line, from 0, and its words, some of which features escape
 
 SEPARATORS = " \t\r\n"  # of tokens and lines
 FEATURE_SEPARATOR = "￨"
@@ -232,3 +234,36 @@ FORMATTERS: dict[str, Callable[[Sentence, Any], str]] = {  # of a sentence and i
     "text": lambda sentence, permutation: " ".join(permutation.apply(sentence.words)),
     "tree": lambda sentence, tree: format_tree(sentence.words, tree),
 }
+
+
+def warn_of_escapes(escaped: Escaped, where: str = "") -> None:
+    """Show a token that features escape, of a line in a file that ``where`` may name."""
+    line, words = escaped
+    token = next(word for word in words if needs_escape((word,)))
+    LOGGER.warning(
+        f"{where}line {line + 1}: token {token!r} is written as {escape_token(token)!r}, "
+        "and others like it: ￨, white space and the like would break the features",
+        extra={"once": "escape"},
+    )
+
+
+def formatted(
+    pairs: Iterable[tuple[Sentence, Any]],
+    name: str,
+    report: Callable[[Escaped], None] = warn_of_escapes,
+    ranked: bool = False,
+) -> Iterator[str]:
+    """Yield a line for each sentence i, from 0, and its permutation, or tree; report the first escaped line.
+
+    ``ranked``: it has several, best first, with scores: they become lines of ``i ||| item ||| score``.
+    """
+    formatter, may_report = FORMATTERS[name], name == "features"
+    for number, (sentence, item) in enumerate(pairs):
+        if may_report and needs_escape(sentence.words):
+            report((number, sentence.words))
+            may_report = False
+        if not ranked:
+            yield formatter(sentence, item)
+            continue
+        for score, one in item:
+            yield f"{number} ||| {formatter(sentence, one)} ||| {score:.6f}"

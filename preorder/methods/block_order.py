@@ -15,15 +15,22 @@ import numpy as np
 from preorder.annotate.classes import UNKNOWN
 from preorder.compiled import entry_point, inner
 from preorder.data import Permutation
-from preorder.data.formats import FEATURE_SEPARATOR, format_features, is_odd, needs_escape, parse_source
+from preorder.data.formats import (
+    FEATURE_SEPARATOR,
+    Escaped,
+    format_features,
+    is_odd,
+    needs_escape,
+    parse_source,
+)
 from preorder.errors import DataError
 from preorder.learning.encode import BORDER, LAYERS, Batch, Hashes, hash_tokens, seed_of
 from preorder.methods.model_directory import Model
 
 SPACE, TAB, NEWLINE, RETURN = 32, 9, 10, 13
 
-Ordered = tuple[str, tuple[int, tuple[str, ...]] | None]
-"""A block as it is written; and the first line, from 0, whose words must be escaped, with its words."""
+Ordered = tuple[str, Escaped | None]
+"""A block as it is written; and its first line whose words must be escaped."""
 
 Column = tuple[np.ndarray, np.ndarray, np.ndarray]  # a text, uint8, and where a layer's tokens begin and end
 

@@ -1,0 +1,96 @@
+"""Sentences ordered by a model, and lines: in blocks by compiled code, what that leaves by sentences."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from itertools import islice, repeat
+from typing import TYPE_CHECKING, TypeVar
+
+from preorder.annotate.stanza import StanzaOptions, add_layers
+from preorder.data import BinaryTree, Permutation, Sentence
+from preorder.data.formats import Escaped, formatted
+from preorder.io.files import batched
+from preorder.methods.base import Preorderer
+from preorder.methods.model_directory import TAGS_LOOKED_AT, Model
+from preorder.methods.registry import METHODS
+from preorder.processes import in_order
+
+if TYPE_CHECKING:
+    from preorder.metrics.confidence import OrderConfidence
+
+T = TypeVar("T")
+Ordering = Permutation | BinaryTree
+
+BATCH = 50_000  # tokens that are ordered at once; two batches are held, whatever the length of the input
+BLOCK_FORMATS = ("features", "positions", "order")  # words and trees are written as fast by Python
+
+
+def orders(
+    model: Model,
+    sentences: Iterable[Sentence],
+    find: Callable[[Sequence[Sentence]], Iterable[T]],
+    stanza: StanzaOptions | None = None,
+    workers: int = 0,
+    size: int = BATCH,
+) -> Iterator[T]:
+    """Yield what ``find`` makes of each sentence, as the model reads it, in batches of ``size`` tokens.
+
+    Stanza first adds its layers where it is given, in so many processes (0: this one). A batch is ordered
+    while the one before it is used.
+    """
+    if stanza is not None:
+        sentences = add_layers(map(model.spelled, sentences), stanza, workers=workers)
+    batches = batched(map(model.annotate, sentences), size, lambda sentence: len(sentence) + 1)
+    with ThreadPoolExecutor(1) as pool:
+        for _, found in in_order(partial(pool.submit, find), batches, 1):
+            yield from found
+
+
+def confident(
+    preorderer: Preorderer,
+    find: Callable[..., list[Ordering]],
+    sentences: Sequence[Sentence],
+    threads: int = 1,
+) -> Iterable[tuple[Ordering, OrderConfidence | None]]:
+    """Return what ``find`` does, orders or trees, with their confidences; None: the method has none."""
+    found = find(sentences, threads=threads)
+    if not METHODS[preorderer.method].has_confidences:
+        return zip(found, repeat(None))
+    from preorder.metrics.confidence import order_confidence  # imports numba
+
+    permutations = (item.permutation if isinstance(item, BinaryTree) else item for item in found)
+    inversions = preorderer.inversions(sentences, threads)
+    return list(zip(found, map(order_confidence, permutations, inversions), strict=True))
+
+
+class LineOrderer:
+    """Orders blocks of lines, and writes them in a format; threads may share it."""
+
+    def __init__(self, model: Model, name: str) -> None:
+        self._model, self._format = model, name
+        self._in_blocks = None
+        if name in BLOCK_FORMATS and hasattr(model.preorderer, "parse_hashed"):
+            from preorder.methods.block_order import BlockOrderer  # imports numba
+
+            self._in_blocks = BlockOrderer(model, name)
+
+    def __call__(
+        self, texts: tuple[bytes, ...], lines: int, columns: int, parse: Callable[[], Iterable[Sentence]]
+    ) -> tuple[str, Escaped | None]:
+        """Return the ordered lines, and the first of them whose words features have to escape.
+
+        ``parse`` yields the lines of the texts, of so many columns, as sentences, or raises what is wrong.
+        """
+        if self._in_blocks and lines and (found := self._in_blocks(texts, lines, columns)):
+            if "tags" in self._model.preorderer.layers and not self._model.tag_watch.is_over:
+                for sentence in islice(parse(), TAGS_LOOKED_AT):
+                    self._model.annotate(sentence)
+            return found
+        sentences, escaped = list(parse()), []
+        preorderer = self._model.preorderer
+        find = preorderer.trees if self._format == "tree" else preorderer.order
+        pairs = zip(sentences, orders(self._model, sentences, find), strict=True)
+        text = "".join(f"{line}\n" for line in formatted(pairs, self._format, escaped.append))
+        return text, next(iter(escaped), None)
