@@ -14,14 +14,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
-from dataclasses import replace
 from functools import lru_cache, partial
 from typing import TYPE_CHECKING, Any
 
 from preorder import api_values as values
 from preorder.alignment.gold import gold_permutation, target_groups
 from preorder.alignment.links import DEFAULT_SYMMETRIZATION, SYMMETRIZATIONS
-from preorder.annotate.classes import DEFAULT_CLASSES, WordClasses, learn_classes
+from preorder.annotate.classes import DEFAULT_CLASSES, WordClasses
 from preorder.api_values import Links, Tokens, each, filled
 from preorder.data import BinaryTree, Bitext, Permutation, Sentence, formats, texts
 from preorder.errors import UsageError, errors_in, shown
@@ -39,7 +38,7 @@ from preorder.learning.options import (
 from preorder.methods import model_directory
 from preorder.methods.ordering import LineOrderer, confident, orders
 from preorder.methods.registry import check_able, check_trees
-from preorder.methods.train import TrainingPlan, choose_method
+from preorder.methods.train import TrainingPlan, choose_method, train_model
 
 if TYPE_CHECKING:
     from preorder.analysis.sentence_picture import DrawnPicture
@@ -330,14 +329,9 @@ def train(
     plan = TrainingPlan.of(method, initial=initial, **options)
     check_trees(method, trees is not None)
     links = each(values.checked_alignment, sources=sentences, alignments=alignments)
-    word_classes = initial.classes if initial else _word_classes(classes, sentences, plan.options.seed)
-    classed = sentences if word_classes is None else list(map(word_classes.add_to, sentences))
     of_pairs = () if pairs is None else each(values.pair_of, sources=sentences, pairs=pairs)
-    preorderer, training = plan.train(Bitext(classed, links, values.numbers_of(of_pairs)))
-    lowercased = initial.lowercased if initial else model_directory.is_lowercased(sentences)
-    model = initial or model_directory.Model(preorderer, word_classes)
-    model = replace(model, preorderer=preorderer, training=training, lowercased=lowercased)
-    return PreorderModel(model, plan.options.threads)
+    bitext = Bitext(sentences, links, values.numbers_of(of_pairs))
+    return PreorderModel(train_model(plan, bitext, _classes(classes)), plan.options.threads)
 
 
 def align(
@@ -422,11 +416,8 @@ def ribes(hypotheses: Iterable[Tokens], *references: Iterable[Tokens]) -> float:
     return float(metric.score(metric.statistics(translations).sum(0)))
 
 
-def _word_classes(
-    classes: int | Mapping[str, str] | None, sentences: Sequence[Sentence], seed: int
-) -> WordClasses | None:
+def _classes(classes: int | Mapping[str, str] | None) -> int | WordClasses:
     if isinstance(classes, Mapping):
         with errors_in("classes"):
             return WordClasses({values.text_of(word): values.text_of(name) for word, name in classes.items()})
-    count = check_number("classes", DEFAULT_CLASSES if classes is None else classes, 0, MAX_CLASSES)
-    return learn_classes([sentence.words for sentence in sentences], count, seed) if count else None
+    return check_number("classes", DEFAULT_CLASSES if classes is None else classes, 0, MAX_CLASSES)

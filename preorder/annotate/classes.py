@@ -7,7 +7,7 @@ information, reduced by a truncated SVD); k-means groups the vectors.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain, repeat
 from typing import Any
@@ -17,6 +17,7 @@ import numpy as np
 from preorder.data.sentence import Sentence
 from preorder.errors import DataError, shown
 from preorder.io import files
+from preorder.progress import LOGGER
 
 UNKNOWN = "0"  # class of unknown words
 DEFAULT_CLASSES = 256
@@ -67,6 +68,15 @@ def _parse_line(line: str) -> tuple[str, str]:
     if not tab or len(name.split()) != 1:
         raise DataError("not a word, a tab and a class")
     return word, name.strip()
+
+
+def word_classes(wanted: int | WordClasses, sentences: Iterable[Sentence], seed: int) -> WordClasses | None:
+    """Return the word classes that are wanted: those given, or so many, learned from sentences; 0: none."""
+    if not isinstance(wanted, int) or not wanted:
+        return wanted or None
+    words = [sentence.words for sentence in sentences]
+    LOGGER.info(f"learning {wanted:,} word classes from {len(words):,} lines")
+    return learn_classes(words, wanted, seed)
 
 
 def learn_classes(sentences: Sequence[Sequence[str]], max_classes: int, seed: int) -> WordClasses:

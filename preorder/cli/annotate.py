@@ -9,6 +9,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from functools import partial
 
+from preorder.annotate.classes import word_classes
 from preorder.annotate.stanza import TREES, StanzaOptions, annotate
 from preorder.cli import shards, source
 from preorder.cli.source import Source
@@ -122,7 +123,7 @@ def _do(job: _Job, stanza: StanzaOptions | None, workers: int, shard: Shard | No
     sentences: Iterable[Sentence] = source.read_sentences(job.source)
     if _learns_classes(job):
         sentences = list(sentences)
-    classes = source.read_or_learn_classes(job.classes, sentences, job.seed)
+    classes = word_classes(source.given_classes(job.classes), sentences, job.seed)
     if classes is not None:
         sentences = map(classes.add_to, sentences)
     pairs: Iterable[tuple[Sentence, str | None]] = ((sentence, None) for sentence in sentences)

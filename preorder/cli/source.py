@@ -5,11 +5,11 @@ from __future__ import annotations
 import argparse
 import os
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from preorder.annotate.classes import WordClasses, learn_classes
+from preorder.annotate.classes import WordClasses
 from preorder.annotate.spacy import resolved
 from preorder.annotate.stanza import (
     DEVICES,
@@ -164,28 +164,32 @@ class Pair:
     alignment: str | None
 
 
-def given_pairs(arguments: argparse.Namespace) -> list[Pair]:
-    """Return the pairs, of each of which the options name a file: ``--src A B --align C D``.
+PAIR = ("src", "annot", "pos", "trees", "tgt", "align")
+"""Options that name a file of each language pair."""
+
+
+def given_pairs(common: Source, given: Mapping[str, Sequence[str] | None]) -> list[Pair]:
+    """Return the pairs, of each of which the options :data:`PAIR` name a file: ``--src A B --align C D``.
 
     What Stanza is to add (``--pos stanza``) is said once, for all of them.
     """
-    texts = "src" if arguments.annot is None else "annot"
-    count = len(getattr(arguments, texts))
+    texts = "src" if given["annot"] is None else "annot"
+    count = len(given[texts])
 
-    def of_pairs(name: str) -> list[str | None]:
-        given = getattr(arguments, name) or [None]
+    def of_pairs(name: str) -> Sequence[str | None]:
+        values = given[name] or [None]
         for_all = (None, files.STANDARD, STANZA, *TREES)  # not files, and the text that --annot replaces
-        if len(given) == 1 and given[0] in for_all:
-            return given * count
-        if len(given) != count or {STANZA, *TREES} & {*given}:
-            each = f"{flag(texts)} names {count} texts, {flag(name)} {' '.join(given)}"
+        if len(values) == 1 and values[0] in for_all:
+            return [*values] * count
+        if len(values) != count or {STANZA, *TREES} & {*values}:
+            each = f"{flag(texts)} names {count} texts, {flag(name)} {' '.join(values)}"
             raise UsageError(f"{each}: give a file of each pair")
-        return given
+        return values
 
-    names = ("src", "annot", "pos", "trees")
-    layers = [dict(zip(names, one, strict=True)) for one in zip(*map(of_pairs, names), strict=True)]
-    sources = [options.taken(Source, arguments, **one) for one in layers]
-    return list(map(Pair, sources, of_pairs("tgt"), of_pairs("align")))
+    *layers, targets, alignments = map(of_pairs, PAIR)
+    names = (dict(zip(PAIR, one, strict=False)) for one in zip(*layers, strict=True))
+    sources = (replace(common, **one) for one in names)
+    return list(map(Pair, sources, targets, alignments))
 
 
 def read_all_pairs(
@@ -285,15 +289,10 @@ def for_model(source: Source, model: Model | None) -> tuple[Source, StanzaOption
     return source, stanza if (trees | {"tags"}) & model.preorderer.layers else None
 
 
-def read_or_learn_classes(classes: str, sentences: Iterable[Sentence], seed: int) -> WordClasses | None:
-    """Return the word classes that ``--classes`` asks for: so many, learned from the text, or a file's."""
-    if classes == "0":
-        return None
+def given_classes(classes: str) -> int | WordClasses:
+    """Return the word classes that ``--classes`` asks for: so many, to be learned, or a file's."""
     if classes.isdecimal():
-        count = check_number("--classes", int(classes), 1, MAX_CLASSES)
-        words = [sentence.words for sentence in sentences]
-        LOGGER.info(f"learning {count:,} word classes from {len(words):,} lines")
-        return learn_classes(words, count, seed)
+        return check_number("classes", int(classes), 0, MAX_CLASSES)
     if not storage.exists(classes):
         raise UsageError(f"--classes {classes}: neither a number nor a file")
     return WordClasses.read(classes)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import argparse
 import os
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -15,27 +15,28 @@ from preorder.annotate import stanza as annotation
 from preorder.annotate.classes import DEFAULT_CLASSES
 from preorder.annotate.stanza import StanzaOptions, add_layers
 from preorder.cli import source
+from preorder.cli.source import Pair, Source
 from preorder.command_line import options
 from preorder.command_line.paths import given_paths
-from preorder.data import Alignment, Bitext
+from preorder.data import Alignment, Bitext, Permutation, Sentence
 from preorder.data.formats import formatted
 from preorder.errors import UsageError
 from preorder.io import files, storage
 from preorder.learning import options as method_options
 from preorder.learning.checkpoint import Checkpoints
-from preorder.methods.base import Preorderer
-from preorder.methods.model_directory import Model, check_replaceable, is_lowercased, load_model, save_model
+from preorder.methods.model_directory import Model, check_replaceable, load_model, save_model
 from preorder.methods.registry import METHODS, all_options, check_able, check_trees, method_class
 from preorder.methods.train import (
+    BOUNDS,
     DEFAULT_HELD_OUT,
     DEFAULT_LIMIT,
     DEFAULT_MAX_LENGTH,
     MAX_SHARE,
+    CrossFitting,
     TrainingPlan,
     check_folds,
     choose_method,
-    cross_fit,
-    together,
+    train_model,
 )
 from preorder.progress import LOGGER, progress
 
@@ -101,6 +102,24 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     method_options.add_options(parser, all_options())
 
 
+@dataclass(frozen=True)
+class _Job:
+    """What is to be trained, and on which texts."""
+
+    pairs: Sequence[Pair]
+    given: Mapping[str, Any]  # options of methods and of their plan, by name
+    method: str | None
+    init: str | None
+    classes: str | None
+    cross_fit: int | None
+    cross_fit_out: str | None
+    keep_folds: bool
+    seed: int
+    threads: int
+    lowercase: bool
+    fresh: bool
+
+
 def run(arguments: argparse.Namespace) -> None:
     """Train a model and write its directory."""
     if (arguments.cross_fit is None) != (arguments.cross_fit_out is None):
@@ -113,22 +132,27 @@ def run(arguments: argparse.Namespace) -> None:
     name = arguments.model.rstrip("/")
     is_dot = os.path.basename(name) in (".", "..")  # the checkpoint lies beside the folder, not in it
     checkpoints = Checkpoints((storage.absolute(name) if is_dot else name) + ".checkpoint")
+    common = options.taken(Source, arguments, src=files.STANDARD, annot=None, pos=None, trees=None)
+    pairs = source.given_pairs(common, {name: getattr(arguments, name) for name in source.PAIR})
     with checkpoints.resumption_logged():
-        _train(arguments, checkpoints)
+        job = options.taken(_Job, arguments, pairs=pairs, given=vars(arguments))
+        save_model(_train(job, checkpoints), arguments.model)
+        LOGGER.info(f"model saved in {arguments.model}")
+        checkpoints.remove()
 
 
-def _train(arguments: argparse.Namespace, checkpoints: Checkpoints) -> None:
-    initial = None if arguments.init is None else load_model(arguments.init)
-    pairs = source.given_pairs(arguments)
-    if len(pairs) > 1 and arguments.cross_fit:
+def _train(job: _Job, checkpoints: Checkpoints) -> Model:
+    initial = None if job.init is None else load_model(job.init)
+    if len(job.pairs) > 1 and job.cross_fit:
         raise UsageError("--cross-fit: of one pair alone, as the lines of one text are ordered")
-    given, stanza = source.for_model(pairs[0].source, initial)
-    method = arguments.method or (initial and initial.preorderer.method)
-    has_trees = arguments.trees is not None or (stanza is not None and stanza.trees is not None)
-    plan = method and _plan(arguments, method, initial, has_trees)
-    spelled, others, sizes, tagset = source.read_all_pairs(pairs, given.tagset)
-    lowercases = initial.lowercased if initial else arguments.lowercase
-    if arguments.lowercase and not lowercases:
+    given, stanza = source.for_model(job.pairs[0].source, initial)
+    has_trees = given.trees is not None or (stanza is not None and stanza.trees is not None)
+    method = job.method or (initial and initial.preorderer.method)
+    plan = None if method is None else _plan(job, method, initial, has_trees)
+    classes = DEFAULT_CLASSES if job.classes is None else source.given_classes(job.classes)
+    spelled, others, sizes, tagset = source.read_all_pairs(job.pairs, given.tagset)
+    lowercases = initial.lowercased if initial else job.lowercase
+    if job.lowercase and not lowercases:
         raise UsageError("--lowercase: the model of --init reads capitals")
     sentences = [one.lowercased().interned() for one in spelled] if lowercases else spelled
     if plan is None:
@@ -136,47 +160,47 @@ def _train(arguments: argparse.Namespace, checkpoints: Checkpoints) -> None:
         more = "" if stanza or sentences[0].tags else "tags (--pos) and "
         more += "hand-aligned sentences (preorder align --hand-align) would bring more"
         LOGGER.info(f"--method {method}: {why}; {more}")
-        plan = _plan(arguments, method, None, has_trees)
-    numbers = [number for number, size in enumerate(sizes) for _ in range(size)] if len(pairs) > 1 else ()
-    lines = plan.lines(sentences, numbers)
-    if arguments.cross_fit:
-        check_folds(lines, arguments.cross_fit, arguments.held_out)
-    classes = initial and initial.classes
-    if initial is None and sentences[0].classes is None:
-        wanted = str(DEFAULT_CLASSES) if arguments.classes is None else arguments.classes
-        classes = source.read_or_learn_classes(wanted, sentences, arguments.seed)
-    if classes is not None:
-        sentences = list(map(classes.add_to, sentences))
+        plan = _plan(job, method, None, has_trees)
+    numbers = [number for number, size in enumerate(sizes) for _ in range(size)] if len(sizes) > 1 else ()
+    lines: Sequence[int] = plan.lines(sentences, numbers)
+    if job.cross_fit:
+        check_folds(lines, job.cross_fit, plan.held_out)
+        lines = range(len(sentences))
     if stanza is not None:  # what is missing is told before the texts are aligned
         annotation.prepare(stanza)
     elif initial is not None:
         initial.annotate(sentences[lines[0]])
-    if arguments.align is None:
-        others = _aligned([sentence.words for sentence in spelled], others, sizes, arguments.seed)
-    bitext = Bitext(sentences, others, numbers)
-    if arguments.fresh:
+    if job.pairs[0].alignment is None:
+        others = _aligned([sentence.words for sentence in spelled], others, sizes, job.seed)
+    if job.fresh:
         checkpoints.remove()
     if stanza is not None:
-        wanted = range(len(bitext)) if arguments.cross_fit else lines
-        bitext = _with_stanza(bitext, wanted, stanza, arguments.threads, checkpoints)
-    if arguments.cross_fit:
-        fit = partial(_fit, plan, checkpoints)
-        threads, keeps = arguments.threads, arguments.keep_folds
-        orders, models = cross_fit(bitext, lines, arguments.cross_fit, fit, threads, keeps)
-        files.write_lines(arguments.cross_fit_out, formatted(zip(spelled, orders, strict=True), "features"))
-        LOGGER.info("cross-fitting is done" + ("" if keeps else "; the model itself follows"))
-    if arguments.keep_folds:
-        preorderer, training = together(plan, models, bitext)
-    else:
-        preorderer, training = plan.train(bitext, checkpoints.part("all"))
-    language = given.lang or (initial and initial.language) or (stanza and stanza.language)
-    tagset = stanza.tagset if stanza else tagset
-    stanza = stanza or (initial and initial.stanza)
-    lowercased = lowercases or (initial is None and is_lowercased(sentences))
-    model = Model(preorderer, classes, language, training, stanza, tagset, lowercased)
-    save_model(model, arguments.model)
-    LOGGER.info(f"model saved in {arguments.model}")
-    checkpoints.remove()
+        sentences = _with_stanza(sentences, lines, stanza, job.threads, checkpoints)
+    cross_fitting = None
+    if job.cross_fit:
+        write = partial(_write_orders, job.cross_fit_out, spelled)
+        cross_fitting = CrossFitting(job.cross_fit, write, job.keep_folds)
+    about = {
+        "language": given.lang or (initial and initial.language) or (stanza and stanza.language),
+        "tagset": stanza.tagset if stanza else tagset,
+        "stanza": stanza or (initial and initial.stanza),
+    }
+    if lowercases:
+        about["lowercased"] = True
+    return train_model(plan, Bitext(sentences, others, numbers), classes, checkpoints, cross_fitting, **about)
+
+
+def _plan(job: _Job, method: str, initial: Model | None, has_trees: bool) -> TrainingPlan:
+    method_class(method)  # are its packages installed?
+    check_trees(method, has_trees)
+    if job.keep_folds:
+        check_able("--keep-folds", method, "keeps_folds")
+    if initial is not None and job.classes is not None:
+        raise UsageError("--classes: with --init the model's word classes are used")
+    given = method_options.given_options(method, all_options(), job.given)
+    for name in BOUNDS:
+        given[name] = job.given[name]
+    return TrainingPlan.of(method, initial=initial, **given)
 
 
 def _aligned(
@@ -190,30 +214,20 @@ def _aligned(
     return found
 
 
-def _fit(plan: TrainingPlan, checkpoints: Checkpoints, part: Bitext, name: str, threads: int) -> Preorderer:
-    plan = replace(plan, options=replace(plan.options, threads=threads))
-    return plan.fit(part, checkpoints.part(name))[0]
-
-
-def _plan(arguments: argparse.Namespace, method: str, initial: Model | None, has_trees: bool) -> TrainingPlan:
-    method_class(method)  # are its packages installed?
-    check_trees(method, has_trees)
-    if arguments.keep_folds:
-        check_able("--keep-folds", method, "keeps_folds")
-    if initial is not None and arguments.classes is not None:
-        raise UsageError("--classes: with --init the model's word classes are used")
-    given = method_options.given_options(method, all_options(), vars(arguments))
-    for name in ("limit", "max_length", "held_out", "members"):
-        given[name] = getattr(arguments, name)
-    return TrainingPlan.of(method, initial=initial, **given)
+def _write_orders(path: str, sentences: Sequence[Sentence], orders: Sequence[Permutation]) -> None:
+    files.write_lines(path, formatted(zip(sentences, orders, strict=True), "features"))
 
 
 def _with_stanza(
-    bitext: Bitext, lines: Sequence[int], stanza: StanzaOptions, workers: int, checkpoints: Checkpoints
-) -> Bitext:
+    sentences: Sequence[Sentence],
+    lines: Sequence[int],
+    stanza: StanzaOptions,
+    workers: int,
+    checkpoints: Checkpoints,
+) -> list[Sentence]:
     """Add Stanza's layers to some lines; the others stay as they are."""
-    sentences = list(bitext.sentences)
+    sentences = list(sentences)
     added = add_layers((sentences[i] for i in lines), stanza, workers=workers, checkpoints=checkpoints)
     for i, sentence in zip(lines, progress(added, "sentences", len(lines), "annotated"), strict=True):
         sentences[i] = sentence.interned()
-    return replace(bitext, sentences=sentences)
+    return sentences

@@ -14,9 +14,10 @@ from functools import partial
 from importlib.util import find_spec
 from typing import Any
 
+from preorder.annotate.classes import DEFAULT_CLASSES, WordClasses, word_classes
 from preorder.data import Bitext, Permutation, Sentence
 from preorder.errors import UsageError
-from preorder.learning.checkpoint import NO_CHECKPOINT, Checkpoint, digest
+from preorder.learning.checkpoint import NO_CHECKPOINT, NO_CHECKPOINTS, Checkpoint, Checkpoints, digest
 from preorder.learning.options import (
     MAX_TRAINING_LENGTH,
     check_choice,
@@ -26,7 +27,7 @@ from preorder.learning.options import (
 )
 from preorder.learning.pairs import limited
 from preorder.methods.base import Preorderer
-from preorder.methods.model_directory import Model
+from preorder.methods.model_directory import Model, is_lowercased
 from preorder.methods.registry import METHODS, all_options, check_able, method_class
 from preorder.processes import in_processes
 from preorder.progress import LOGGER, named
@@ -120,6 +121,12 @@ class TrainingPlan:
         counts = self.counts(len(bitext), len(chosen)) | ({"pairs": of_pairs} if of_pairs else {})
         return preorderer, counts | statistics
 
+    def together(self, models: Sequence[Preorderer], bitext: Bitext) -> Trained:
+        """Return the mean of the models of all folds of a bitext, and statistics."""
+        counts = self.counts(len(bitext), len(self.lines(bitext.sentences)))
+        statistics = counts | {"options": without_threads(self.options), "folds": len(models)}
+        return method_class(self.method).together(models), statistics
+
     def counts(self, lines: int, used: int) -> dict[str, Any]:
         """Return what the statistics of a training say of its lines, how many are used, and its begin."""
         counts = {"lines": lines, "sentences": used, "seed": self.options.seed}
@@ -143,11 +150,51 @@ def choose_method(sentences: Sequence[Sized], has_trees: bool) -> tuple[str, str
     return "neural-btg", f"{lengths}; it orders long ones better than btg, and trains 2 to 8 times as long"
 
 
-def together(plan: TrainingPlan, models: Sequence[Preorderer], bitext: Bitext) -> Trained:
-    """Return the mean of the models of all folds as the model of a plan, with statistics."""
-    used = len(plan.lines(bitext.sentences))
-    counts = plan.counts(len(bitext), used) | {"options": without_threads(plan.options)}
-    return method_class(plan.method).together(models), counts | {"folds": len(models)}
+@dataclass(frozen=True)
+class CrossFitting:
+    """A training that also orders each of so many folds of the lines by a model of all other folds."""
+
+    folds: int
+    write: Callable[[Sequence[Permutation]], None]  # takes the order of each line
+    keeps: bool = False  # the model is the mean of those of the folds
+
+
+def train_model(
+    plan: TrainingPlan,
+    bitext: Bitext,
+    classes: int | WordClasses = DEFAULT_CLASSES,
+    checkpoints: Checkpoints = NO_CHECKPOINTS,
+    cross_fitting: CrossFitting | None = None,
+    **about: Any,
+) -> Model:
+    """Train a model, with word classes, or so many that are learned, unless the plan or the text has some.
+
+    ``about``: fields of the model; the others are as in the plan's initial model, if there is one.
+    """
+    initial, sentences = plan.initial, bitext.sentences
+    found = initial and initial.classes
+    if initial is None and sentences[0].classes is None:
+        found = word_classes(classes, sentences, plan.options.seed)
+    if found is not None:
+        bitext = replace(bitext, sentences=list(map(found.add_to, sentences)))
+    models: list[Preorderer] = []
+    if cross_fitting is not None:
+        lines = plan.lines(bitext.sentences, bitext.pairs)
+        fit = partial(_fit_fold, plan, checkpoints)
+        threads = plan.options.threads
+        orders, models = cross_fit(bitext, lines, cross_fitting.folds, fit, threads, cross_fitting.keeps)
+        cross_fitting.write(orders)
+        LOGGER.info("cross-fitting is done" + ("" if models else "; the model itself follows"))
+    trained = plan.together(models, bitext) if models else plan.train(bitext, checkpoints.part("all"))
+    model = initial or Model(trained[0], found, lowercased=is_lowercased(sentences))
+    return replace(model, preorderer=trained[0], training=trained[1], **about)
+
+
+def _fit_fold(
+    plan: TrainingPlan, checkpoints: Checkpoints, part: Bitext, name: str, threads: int
+) -> Preorderer:
+    plan = replace(plan, options=replace(plan.options, threads=threads))
+    return plan.fit(part, checkpoints.part(name))[0]
 
 
 def held_out_lines(lines: int, count: int | None) -> int:

@@ -9,6 +9,7 @@ import subprocess
 import sys
 from importlib.util import find_spec
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -70,7 +71,8 @@ def test_defaults_are_those_of_the_commands():
     assert {default(preorder.train, name) for name in ("classes", "init", "trees", "tags")} == {None}
     for method in METHODS:
         arguments = parser.parse_args([*line.split(), "--trees", "x", "--method", method])
-        assert train_command._plan(arguments, method, None, True) == TrainingPlan.of(method)
+        job = SimpleNamespace(given=vars(arguments), classes=None, keep_folds=False)
+        assert train_command._plan(job, method, None, True) == TrainingPlan.of(method)
     commands = {
         "align --tgt x": [(preorder.align, "seed", "seed")],
         "apply --model x": [(preorder.LineModel, "format", "format"), (preorder.load, "threads", "threads")],
