@@ -45,6 +45,7 @@ _DAMAGE = RuntimeError, ValueError, EOFError, LookupError, TypeError, AttributeE
 READ_WITH = ("preorder_model", "src_subword_model", "tgt_subword_model")
 """Options whose files decide how a text is read."""
 
+_GENERATOR = "generator."
 _AVERAGE = "onmt.bin.average_models"
 _NOTE = "validation_perplexity"  # in the options that a checkpoint holds
 _FOUND = "validation_perplexities"  # in a model saver: of each step, since the training began
@@ -66,44 +67,55 @@ def read_options(path: str) -> Namespace:
 
 @adapts("onmt.models.model:BaseModel", "load_safe_state_dict")
 def _load_safetensors(original: Any, self: Any, model_path: str, *args: Any, **kwargs: Any) -> Any:
+    path = Path(f"{model_path}.safetensors")
+    if not path.is_file() and list(path.parent.glob(f"{path.stem}.*.safetensors")):
+        return original(self, model_path, *args, **kwargs)
+    weights = _read_safetensors(path)
+    return self.load_state_dict({"model": weights, "generator": {}}, *args, **kwargs)
+
+
+def _read_safetensors(path: Path) -> dict[str, Any]:
+    """Return the weights of a checkpoint that holds none itself."""
     from safetensors import SafetensorError
     from safetensors.torch import load_file
 
-    path = Path(f"{model_path}.safetensors")
     if not path.is_file():
-        if not list(path.parent.glob(f"{path.stem}.*.safetensors")):
-            raise DataError(
-                "no weights: they are neither in it nor in a file .safetensors", f"{model_path}.pt"
-            )
-        return original(self, model_path, *args, **kwargs)
+        reason = "no weights: they are neither in it nor in a file .safetensors"
+        raise DataError(reason, str(path.with_suffix(".pt")))
     try:
         weights = load_file(path)
     except SafetensorError as error:
         raise DataError(f"not safetensors: {error}", str(path)) from None
     _check_weights(weights, str(path))
-    return self.load_state_dict({"model": weights, "generator": {}}, *args, **kwargs)
+    return weights
 
 
 @adapts("onmt.models.model_saver", "torch.load")
 @adapts("onmt.bin.release_model", "torch.load")
 def _load(original: Any, file: Any, *args: Any, **kwargs: Any) -> Any:
-    """Check a checkpoint whose weights may be in a file of safetensors."""
-    return _checked(_read(original, str(file), *args, **kwargs), str(file), is_whole=False)
+    return _checked(_read(original, str(file), *args, **kwargs), str(file))
 
 
 @adapts(_AVERAGE, "torch.load")
 def _load_whole(original: Any, file: Any, *args: Any, **kwargs: Any) -> Any:
-    return _checked(_read(original, str(file), *args, **kwargs), str(file), is_whole=True)
+    """Put the weights of a file of safetensors to those that torch reads."""
+    checkpoint = _checked(_read(original, str(file), *args, **kwargs), str(file))
+    if "model" not in checkpoint:
+        weights = _read_safetensors(Path(file).with_suffix(".safetensors"))
+        of_generator = {name for name in weights if name.startswith(_GENERATOR)}
+        checkpoint["model"] = {name: weights[name] for name in weights.keys() - of_generator}
+        checkpoint["generator"] = {name.removeprefix(_GENERATOR): weights[name] for name in of_generator}
+    return checkpoint
 
 
-def _checked(checkpoint: Any, path: str, is_whole: bool) -> Any:
+def _checked(checkpoint: Any, path: str) -> Any:
     _part(checkpoint, "opt", Namespace, path)
     vocabularies = _part(checkpoint, "vocab", dict, path)
     for name, kind in (("src", list), ("tgt", list), ("data_task", str)):
         if not _part(vocabularies, name, kind, path):
             raise DataError(f"{NO_CHECKPOINT}: {name!r} is empty", path)
     for name in ("model", "generator"):
-        if is_whole or checkpoint.get(name) is not None:
+        if checkpoint.get(name) is not None:
             _check_weights(_part(checkpoint, name, dict, path), path)
     return checkpoint
 
@@ -163,7 +175,7 @@ def check_resumed(opt: Namespace) -> None:
     trained = read_options(opt.train_from)
     if not (options.is_ours(opt) or options.is_ours(trained)):
         return
-    for name in ("encoder_type", "decoder_type", *_names(options.add_options)):
+    for name in ("encoder_type", "decoder_type", "n_src_feats", *_names(options.add_options)):
         now, then = getattr(opt, name), getattr(trained, name, getattr(opt, name))
         if now != then:
             raise UsageError(f"{name} is {now!r}, but in the model of train_from, {opt.train_from}, {then!r}")
@@ -203,6 +215,9 @@ def _begin(original: Any, opt: Namespace) -> Any:
             raise UsageError(f"{side}_vocab: not the words of the model of train_from, {opt.train_from}")
     state = checkpoint.get("optim")
     has_state = isinstance(state, dict) and {"training_step", "optimizer"} <= state.keys()
+    if has_state and opt.reset_optim != "all" and 0 < opt.train_steps < state["training_step"]:
+        done = f"{opt.train_from} has been trained for {state['training_step'] - 1} steps"
+        raise UsageError(f"train_steps: {opt.train_steps}: {done}: nothing is left to train")
     if not has_state and opt.reset_optim != "all":
         what = "holds no state of the optimizer"
         if state is not None or opt.reset_optim == "states":

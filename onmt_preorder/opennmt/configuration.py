@@ -40,6 +40,7 @@ from onmt_preorder.opennmt.options.helpers import option_group
 from onmt_preorder.opennmt.options.transformer import DECODER as TRANSFORMER
 from onmt_preorder.opennmt.options.transformer import READERS
 from onmt_preorder.opennmt.repairs.messages import EXIT_STATUS
+from onmt_preorder.opennmt.translation import read_phrase_table
 from onmt_preorder.opennmt.wrapping import adapts
 from preorder.errors import DataError, UsageError
 
@@ -178,6 +179,7 @@ def _check_model(original: Any, cls: type, opt: Namespace) -> None:
 
 @adapts("onmt.utils.parse:ArgumentParser", "validate_train_opts")
 def _check_training(original: Any, cls: type, opt: Namespace) -> None:
+    from onmt.scorers import AVAILABLE_SCORERS
     from onmt.utils.earlystopping import SCORER_BUILDER
 
     original(cls, opt)
@@ -186,6 +188,11 @@ def _check_training(original: Any, cls: type, opt: Namespace) -> None:
     for name in opt.early_stopping_criteria or ():
         if name not in SCORER_BUILDER:
             raise UsageError(f"early_stopping_criteria: {_unknown(name, SCORER_BUILDER, 'criterion')}")
+    for name in opt.valid_metrics:
+        if name not in AVAILABLE_SCORERS:
+            raise UsageError(f"valid_metrics: {_unknown(name, AVAILABLE_SCORERS, 'metric')}")
+    if opt.world_size > 1 and not opt.gpu_ranks:  # OpenNMT-py would start no process, and end
+        raise UsageError(f"world_size {opt.world_size} needs gpu_ranks, the number of each GPU: [0, 1, …]")
     if opt.early_stopping > 0 and opt.world_size > 1:
         raise UsageError("early_stopping: one process would end, and the others wait for it: world_size: 1")
     _check_gpus(len(opt.gpu_ranks))
@@ -199,6 +206,10 @@ def _check_translation(original: Any, cls: type, opt: Namespace) -> None:
         raise UsageError(f"n_best {opt.n_best} is more than beam_size {opt.beam_size}")
     if opt.align_debug and not opt.report_align:
         raise UsageError("align_debug needs report_align")
+    if opt.phrase_table:
+        if not opt.replace_unk:
+            raise UsageError("phrase_table needs replace_unk")
+        read_phrase_table(opt.phrase_table)  # an error now, not after the first batch
     _check_gpus(max(opt.gpu + 1, len(opt.gpu_ranks)))
 
 

@@ -25,7 +25,7 @@ def register() -> None:
     """
     spec = find_spec("onmt")
     if spec is None or not _hook.is_opennmt(spec):
-        raise UsageError("OpenNMT-py is not installed: the README tells how to install it")
+        raise UsageError("OpenNMT-py is not installed: pip install --no-deps OpenNMT-py==3.5.1")
     stand_ins.install()
     import onmt
 

@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import functools
 import logging
+import sys
 from typing import Any
 
 from onmt_preorder.input import on_the_fly
@@ -48,6 +49,7 @@ def _serve(original: Any, app: Any, host: str, port: int, **options: Any) -> Any
     if not 0 < port < 2**16:
         raise UsageError(f"--port: not a number from 1 to {2**16 - 1}: {port}")
     prepare(app)
+    logging.getLogger("onmt").addFilter(lambda _: not _is_of_request(sys.exc_info()[1]))
     logging.getLogger("onmt").propagate = False  # waitress logs what comes to the root, too
     return original(app, host=host, port=port, max_request_body_size=64 * MAX_BYTES, **options)
 
@@ -71,10 +73,11 @@ def prepare(app: Any) -> None:
 
 
 def _guarded(name: str, view: Any, loaded: Any) -> Any:
-    """Refuse models that are not there or not loaded, and deep JSON."""
+    """Refuse models that are not there or not loaded, a GPU that is not there, and deep JSON."""
 
     @functools.wraps(view)
     def guarded(**arguments: Any) -> Any:
+        import torch
         from werkzeug.exceptions import BadRequest, Conflict, Forbidden, NotFound
 
         if name == "clone_model":
@@ -85,6 +88,8 @@ def _guarded(name: str, view: Any, loaded: Any) -> Any:
                 raise NotFound("there is no such model")
             if not is_loaded:
                 raise Conflict("the model is not loaded")
+        if name == "to_gpu" and not torch.cuda.is_available():
+            raise Conflict("this machine has no GPU")
         try:
             return view(**arguments)
         except RecursionError:
@@ -126,12 +131,17 @@ def _run(original: Any, self: Any, inputs: Any) -> Any:
         return original(self, inputs)
     except (ServerModelError, PreorderError) as error:
         cause = error.__context__ if isinstance(error, ServerModelError) else error
-        if isinstance(cause, DataError) and cause.file in (None, SOURCE_NAME):
+        if _is_of_request(cause):
             filled = [number for number, each in enumerate(inputs, 1) if each["src"].strip(" \t\r\n")]
             where = f"sentence {filled[cause.line - 1]}: " if cause.line else ""
             raise BadRequest(where + cause.reason) from None
         logger.error(str(error))
         raise InternalServerError(FAULT) from None
+
+
+def _is_of_request(error: BaseException | None) -> bool:
+    """Return whether an error is one of what a request asks for: the log need not hold its text."""
+    return isinstance(error, DataError) and error.file in (None, SOURCE_NAME)
 
 
 def _problem(inputs: Any) -> str | None:

@@ -20,6 +20,7 @@ from __future__ import annotations
 import ctypes
 import os
 from argparse import Namespace
+from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any
 
 import torch
@@ -119,6 +120,12 @@ def _forward(original: Any, self: Any, batch: Any, output: Any, attns: Any, *arg
             loss = loss + addition.loss
             _add(statistics, addition.statistics)
     return loss, statistics
+
+
+@adapts("onmt.utils.scoring_utils", "codecs.open")
+def _open(original: Any, path: str, mode: str, *args: Any, **kwargs: Any) -> Any:
+    """Read the dev files as those of a training are read: they may be compressed."""
+    return nullcontext(read_lines(path)) if mode == "r" else original(path, mode, *args, **kwargs)
 
 
 @adapts("onmt.utils.scoring_utils:ScoringPreparator", "translate")

@@ -305,7 +305,8 @@ def _shifted(words: np.ndarray, begin: int, length: int, target: int) -> np.ndar
 
 
 EDIT_KINDS = ("insertions", "deletions", "substitutions", "shifts")
-"""The first columns of the statistics; the others: mean length of the references, 1."""
+"""The first columns of the statistics; the others: mean length of the references, and whether there is any
+word or edit."""
 
 
 def _rate(totals: np.ndarray) -> np.ndarray:
@@ -336,10 +337,13 @@ class Ter(WordMetric):
         self.signature = f"{own.get_signature()}{words}"
 
     def statistics(self, hypotheses: Sequence[str]) -> np.ndarray:
-        """Return ``[sentences, 6]``: the edits by :data:`EDIT_KINDS`, the references' mean length, and 1."""
+        """Return ``[sentences, 6]``: edits by :data:`EDIT_KINDS`, the references' mean length, and 1 or 0.
+
+        0: a sentence without words on either side does not count: nothing could be wrong with it.
+        """
         encoded = self._encode_hypotheses(hypotheses)
         counts = np.stack([edit_counts(encoded, reference) for reference in self._references])
         best = counts.sum(2).argmin(0)
         lengths = np.mean([np.diff(boundaries) for _, boundaries in self._references], axis=0)
         chosen = counts[best, np.arange(len(hypotheses))]
-        return np.column_stack((chosen, lengths, np.ones(len(hypotheses)))).astype(float)
+        return np.column_stack((chosen, lengths, chosen.any(1) | (lengths > 0))).astype(float)

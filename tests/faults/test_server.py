@@ -116,6 +116,25 @@ def test_each_line_is_logged_once(app, monkeypatch):
     assert not logging.getLogger("onmt").propagate
 
 
+def test_what_is_wrong_with_a_request_is_not_logged_with_its_text(app, caplog):
+    """OpenNMT-py logs what a translator raises, with all sentences and options, whoever is to blame."""
+    server._serve(lambda *_, **__: None, app, "127.0.0.1", 5000)
+    logger = logging.getLogger("onmt")
+    logger.propagate = True
+    for error in (DataError("not a token", "<source>", 1), DataError("damaged", "weights"), OSError("full")):
+        try:
+            raise error
+        except Exception as raised:
+            logger.error("all sentences: %s", raised)
+    logger.error("of nothing that is handled")
+    logger.filters.clear()
+    assert [line.split(": ")[-1] for line in caplog.messages] == [
+        "damaged",
+        "full",
+        "of nothing that is handled",
+    ]
+
+
 def test_the_server_is_of_this_machine_unless_told_otherwise(monkeypatch):
     calls = []
     monkeypatch.setattr(onmt.bin.server, "start", lambda *_, **settings: calls.append(settings["host"]))

@@ -23,7 +23,7 @@ def test_only_models_of_ours(tmp_path, capsys):
 def test_without_opennmt(monkeypatch, capsys):
     monkeypatch.setattr("onmt_preorder.opennmt.registration.find_spec", lambda name: None)
     assert main(["translate", "--model", "m.pt"]) == 2
-    assert capsys.readouterr().err == "OpenNMT-py is not installed: the README tells how to install it\n"
+    assert capsys.readouterr().err == "OpenNMT-py is not installed: pip install --no-deps OpenNMT-py==3.5.1\n"
 
 
 @pytest.mark.parametrize(

@@ -233,7 +233,7 @@ def test_another_package_of_the_name_is_left_alone(another):
     done = command(another)
     assert (done.returncode, done.stdout, done.stderr) == (0, b"not OpenNMT-py\n", b"")
     done = python(BEST, cwd=another)
-    expected = "OpenNMT-py is not installed: the README tells how to install it\n"
+    expected = "OpenNMT-py is not installed: pip install --no-deps OpenNMT-py==3.5.1\n"
     assert (done.returncode, done.stderr) == (2, expected)
 
 

@@ -29,6 +29,8 @@ from preorder.processes import INTERRUPTED
 EXIT_STATUS = 2
 _OURS = re.compile(r"^preorder\.errors\.\w+: ")  # begins the last line of another process's traceback
 
+_AFTER_HELP = re.compile(r"argument -h/--help: ignored explicit argument '(.*)'")  # of -hidden_size, say
+
 
 def show_errors_in_one_line() -> None:
     """Make uncaught errors end the process with one line and status 2, Ctrl-C with 130.
@@ -42,6 +44,7 @@ def show_errors_in_one_line() -> None:
 
 @adapts("onmt.utils.parse:ArgumentParser", "error")
 def _error(_: Any, self: Any, message: str) -> NoReturn:
+    message = _AFTER_HELP.sub(r"unknown option: -h\1", message)
     self.exit(EXIT_STATUS, f"{visible(self.prog)}: {visible(message)}\n")
 
 

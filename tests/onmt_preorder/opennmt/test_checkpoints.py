@@ -84,6 +84,7 @@ def test_weights_in_a_file_of_their_own(tmp_path):
         (OPENNMT, {}, "^encoder_type is 'preorder_transformer', but in the model of train_from"),
         ({}, {"preorder_encoding": ["absolute"]}, r"^preorder_encoding is \['absolute'\], .*\['relative'\]$"),
         ({}, {"source_max_relative": 8}, "^source_max_relative is 8, .* 4$"),
+        ({"n_src_feats": 0, "preorder_encoding": []}, {"n_src_feats": 1}, "^n_src_feats is 1, .* 0$"),
     ],
 )
 def test_model_options_must_be_those_of_the_checkpoint(tmp_path, then, now, message):

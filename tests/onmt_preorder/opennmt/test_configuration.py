@@ -164,7 +164,19 @@ def test_training_that_stops_early_needs_a_corpus_to_validate_on_and_one_process
     with pytest.raises(UsageError, match="early_stopping needs the corpus valid in data"):
         validated(tmp_path, early_stopping=2)
     with pytest.raises(UsageError, match="early_stopping: one process would end"):
-        ArgumentParser.validate_train_opts(make_opt(early_stopping=2, world_size=2))
+        ArgumentParser.validate_train_opts(make_opt(early_stopping=2, world_size=2, gpu_ranks=[0, 1]))
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"world_size": 2}, "^world_size 2 needs gpu_ranks"),
+        ({"valid_metrics": ["BLUE"]}, "^valid_metrics: unknown metric 'BLUE': did you mean 'BLEU'"),
+    ],
+)
+def test_what_a_training_would_do_without_a_word(changes, message):
+    with pytest.raises(UsageError, match=message):
+        ArgumentParser.validate_train_opts(make_opt(**OPENNMT, **changes))
 
 
 def test_positions_are_implied(tmp_path, preorderer):

@@ -9,21 +9,22 @@ import pytest
 import torch
 from onmt.model_builder import build_model
 from onmt.modules import multi_headed_attn
+from onmt.translate.beam_search import BeamSearchBase
 from onmt.utils.loss import LossCompute
 from safetensors.torch import load_file
 from torch.nn.modules.module import register_module_forward_pre_hook
 
 from onmt_preorder.opennmt import training
 from onmt_preorder.opennmt.repairs import attention
+from preorder.errors import DataError, UsageError
 from tests.support import opennmt
 from tests.support.language import sentence, translation, write_texts
 from tests.support.opennmt import call, make_opt, run, write_vocabularies
 from tests.support.running import ROOT
-from tests.support.texts import read
+from tests.support.texts import read, write
 from tests.support.transformers import learn_from_a_batch, make_vocabs
 
 SENTENCES = [sentence(seed, longest=5) for seed in range(32)]
-UNBOUND = ("-max_length_ratio", 0, "-max_length", 20)  # the ratio is to the longest line of a batch
 BOTH = {"preorder_encoding": ["absolute", "relative"], "param_init_glorot": True}
 EVERYTHING = {
     **BOTH,
@@ -54,7 +55,7 @@ def train(folder, name, steps, **changes):
 
 
 def translated(folder, model, *arguments):
-    given = ("-model", model, "-src", "train.src", "-output", "out", *UNBOUND, *arguments)
+    given = ("-model", model, "-src", "train.src", "-output", "out", *arguments)
     call(folder, "onmt_translate", *given)
     return read(folder / "out")
 
@@ -161,6 +162,27 @@ def test_resuming_is_as_if_nothing_had_happened(folder, form):
         assert same(first, second)
 
 
+def test_the_average_of_safetensors_is_that_of_the_same_training_in_one_file(folder):
+    found = []
+    for form in ("pytorch", "safetensors"):
+        paths = [train(folder, f"{form}{steps}", steps, save_format=form, **BOTH) for steps in (1, 3)]
+        call(folder, "onmt_average_models", "-models", *paths, "-output", "average.pt")
+        found.append(torch.load(folder / "average.pt", weights_only=True))
+    assert same(*({part: each[part] for part in ("model", "generator", "vocab")} for each in found))
+    assert translated(folder, "average.pt")
+    paths[1].with_suffix(".safetensors").unlink()
+    with pytest.raises(DataError, match="no weights: they are neither in it nor in a file"):
+        call(folder, "onmt_average_models", "-models", *paths, "-output", "average.pt")
+
+
+def test_nothing_is_left_to_train(folder):
+    done = train(folder, "done", 2)
+    with pytest.raises(UsageError, match=r"train_steps: 2: .*done_step_2\.pt has been trained for 2 steps"):
+        train(folder, "more", 2, train_from=str(done))
+    assert train(folder, "more", 2, train_from=str(done), reset_optim="all").exists()
+    assert train(folder, "more", 3, train_from=str(done)).exists()
+
+
 # --- translation ---
 
 
@@ -173,6 +195,55 @@ def test_batches_and_beams(folder, trained):
     assert len(nbest) == 3 * len(SENTENCES)
     assert translated(folder, trained, "-beam_size", 4, "-n_best", 3, "-batch_size", 1) == nbest
     assert len(set(nbest[:3])) == 3
+
+
+@pytest.mark.parametrize("search", [(), ("-beam_size", 1), ("-beam_size", 1, "-random_sampling_topk", 1)])
+def test_a_translation_that_does_not_end_is_bound_by_its_own_source(folder, search):
+    """Of 1.25 words for each of the source's, and 5, by the option's default."""
+    begun = train(folder, "begun", 1)
+    checkpoint = torch.load(begun, weights_only=True)
+    checkpoint["generator"]["bias"][checkpoint["vocab"]["tgt"].index("</s>")] = -1e4
+    torch.save(checkpoint, begun)
+    together = [line.split() for line in translated(folder, begun, *search)]
+    assert len(set(map(len, SENTENCES))) > 2
+    assert [len(words) for words in together] == [int(1.25 * len(words) + 5) for words in SENTENCES]
+    assert [line.split() for line in translated(folder, begun, *search, "-batch_size", 1)] == together
+
+
+def test_attention_has_the_length_of_its_own_source():
+    """Two sources of one and three words, two beams each, all of which have finished with one word."""
+    search = SimpleNamespace(beam_size=2, n_best=1, ratio=0, src_len=torch.tensor([1, 1, 3, 3]))
+    search.is_finished_list, search._batch_offset = [[True, True]] * 2, [0, 1]
+    for name in ("hypotheses", "scores", "predictions", "attention"):
+        setattr(search, name, [[], []])
+    for line in (0, 1):
+        given = ([[0.0, -1.0]] * 2, torch.zeros(2, 2, 2), torch.ones(2, 2, 1, 3), 2)
+        assert not BeamSearchBase.beams_non_finished(search, line, *given)
+    assert [best.shape for (best,) in search.attention] == [(1, 1), (1, 3)]
+
+
+def test_unknown_words_are_those_of_the_source(folder, tmp_path):
+    """A vocabulary of one word: all others are replaced by what is in the line, or by the table's words."""
+    write(tmp_path / "vocab.tgt", "nothing")
+    model = train(folder, "unknown", 40, tgt_vocab=str(tmp_path / "vocab.tgt"))
+    lines = [["Zorgon￨0"], ["Kyoto￨1", "Zorgon￨0", "Quux￨2", "Blib￨3"], ["Quux￨0", "Kyoto￨1"]] * 4
+    write(folder / "unknown", *map(" ".join, lines))
+    table = {"Zorgon": "zorugon", "Kyoto": "kyouto no"}
+    write(folder / "table", *(f"{source} ||| {target}" for source, target in table.items()))
+    source = ("-src", "unknown", "-replace_unk")
+    assert "<unk>" in " ".join(translated(folder, model, "-src", "unknown")).split()
+    found = translated(folder, model, *source)
+    for translated_line, line in zip(found, lines, strict=True):
+        assert translated_line
+        assert set(translated_line.split()) <= {token.partition("￨")[0] for token in line}
+    assert translated(folder, model, *source, "-batch_size", 1, "-n_best", 2)[::2] == found
+    expected = [" ".join(table.get(word, word) for word in line.split()) for line in found]
+    assert translated(folder, model, *source, "-phrase_table", "table") == expected
+    write(folder / "table", "Zorgon\tzorugon")
+    with pytest.raises(DataError, match=r"table:1: not source\|\|\|target: 'Zorgon\\tzorugon'"):
+        translated(folder, model, *source, "-phrase_table", "table")
+    with pytest.raises(UsageError, match="phrase_table needs replace_unk"):
+        translated(folder, model, "-phrase_table", "table")
 
 
 def test_scores_and_alignments(folder, trained):

@@ -2,6 +2,7 @@
 
 import contextlib
 import functools
+import gzip
 import importlib.util
 import io
 import json
@@ -328,17 +329,19 @@ FEW = {"train_steps": 4, "valid_steps": 2, "save_checkpoint_steps": 2, "keep_che
 
 
 def test_tied_weights_are_saved_and_averaged_and_blank_dev_lines_scored(folder, monkeypatch):
-    write(folder / "blank.src", "", *read(folder / "valid.src"))
-    write(folder / "blank.tgt", "", *read(folder / "valid.tgt"))
+    for side in ("src", "tgt"):
+        (folder / f"blank.{side}.gz").write_bytes(
+            gzip.compress(b"\n" + (folder / f"valid.{side}").read_bytes())
+        )
     seen = []
     monkeypatch.setattr(BleuScorer, "compute_score", lambda _, *texts: seen.append(texts) or 1.0)
     tied = TINY | FEW | {"share_decoder_embeddings": True, "save_model": "tied"}
-    data = {"train": TINY["data"]["train"], "valid": {"path_src": "blank.src", "path_tgt": "blank.tgt"}}
+    data = {"train": TINY["data"]["train"], "valid": {"path_src": "blank.src.gz", "path_tgt": "blank.tgt.gz"}}
     train(folder, **tied | {"data": data, "valid_metrics": ["BLEU"]})
     assert len(seen) == 2
     for translations, references in seen:
         assert len(translations) == 21
-        assert references == read(folder / "blank.tgt")
+        assert references == ["", *read(folder / "valid.tgt")]
     paths = [f"tied_step_{step}.pt" for step in (2, 4)]
     call(folder, "onmt_average_models", "-models", *paths, paths[1], "-output", "tied.pt")
     one, other, mean = (torch.load(folder / path, weights_only=False) for path in (*paths, "tied.pt"))

@@ -103,9 +103,9 @@ def test_best_and_not_significantly_worse(scoring):
 
 def test_one_sentence_that_counts_tells_nothing():
     systems = {"base": [["a b c d e", "", ""]], "ours": [["a b c e d", "", ""]]}
-    measured = measure_translations([["a b c d e", "", ""]], systems, ("bleu", "chrf", "ribes"))
+    measured = measure_translations([["a b c d e", "", ""]], systems, ("bleu", "chrf", "ter", "ribes"))
     found = score_systems(measured, "base").significance["ours"]
-    assert {"bleu", "chrf", "ribes"} < set(found)
+    assert {"bleu", "chrf", "ter", "ribes"} < set(found)
     assert {one.p_value for one in found.values()} == {1}
 
 
