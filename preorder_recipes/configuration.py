@@ -6,6 +6,7 @@ import argparse
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import takewhile
 from pathlib import Path
 from typing import Any
 
@@ -50,6 +51,7 @@ class System:
             :data:`FEATURES` in place of the source.
         begins_from: the system, if any, from whose trained model training begins.
         trained_as: the system, if any, whose trained model it is; only its translation reads ``order``.
+        about: what it is: the comment that its file begins with.
     """
 
     name: str
@@ -59,6 +61,7 @@ class System:
     supervision: str | None
     begins_from: str | None = None
     trained_as: str | None = None
+    about: str = ""
 
     @property
     def needs(self) -> str | None:
@@ -101,12 +104,17 @@ def read_system(name: str, size: str | None, subwords: str | None = None) -> Sys
     splits = SUBWORD_TRANSFORM in str(settings.get("transforms")) and not settings.get("src_subword_model")
     if splits and not subwords:
         raise UsageError(f"{path}: it splits words: --subwords")
-    system = System(path.stem, settings, *READS[reads], supervision, *others)
+    system = System(path.stem, settings, *READS[reads], supervision, *others, about=_first_comment(path))
     if system.trained_as:
         model = _merged(read_files(str(path_of(system.trained_as))), size, subwords)
         if settings != {key: value for key, value in model.items() if key not in FOR_RECIPES}:
             raise UsageError(f"{path}: its options are not those of {system.trained_as}, whose model it has")
     return system
+
+
+def _first_comment(path: Path) -> str:
+    lines = takewhile(lambda line: line.startswith("#"), path.read_text(encoding="utf-8").split("\n"))
+    return " ".join(line.lstrip("# ") for line in lines)
 
 
 def read_vocabulary(size: str | None, subwords: str | None = None) -> dict[str, Any]:

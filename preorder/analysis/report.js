@@ -26,3 +26,5 @@ for (const table of document.querySelectorAll("table")) {
     });
   });
 }
+// Paper cannot be unfolded.
+addEventListener("beforeprint", () => document.querySelectorAll("details").forEach((one) => { one.open = true; }));

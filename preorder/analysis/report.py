@@ -31,6 +31,7 @@ from preorder.analysis.results import (
     curve_tables,
     parse_curves,
     scoring_table,
+    verdict,
 )
 from preorder.analysis.sentence_picture import draw_sentence, sentence_title, sentence_width
 from preorder.analysis.sentence_view import Gallery, Numbered, SentenceView, gallery_table, sample
@@ -55,6 +56,12 @@ KINDS: dict[str, tuple[Callable[[Any], bool], str]] = {
     "object": (lambda value: isinstance(value, dict) and value != {}, "not an object"),
     "tokenizer": (TOKENIZERS.__contains__, f"{{!r}} is none of {', '.join(TOKENIZERS)}"),
     "boolean": (lambda value: isinstance(value, bool), "neither true nor false"),
+    "facts": (
+        lambda value: (
+            isinstance(value, dict) and all(KINDS["text"][0](one) for pair in value.items() for one in pair)
+        ),
+        "not an object of texts",
+    ),
 }
 """Kind of value → whether a value is of it, and what is said of one that is not."""
 FIELDS = {
@@ -67,8 +74,10 @@ FIELDS = {
     "words": "tokenizer?",
     "case_sensitive": "boolean?",
     "robustness": "text?",
+    "facts": "facts?",
+    "warnings": "texts?",
 }
-FIELDS_OF_A_SYSTEM = {"runs": "texts", "positions": "text?"}
+FIELDS_OF_A_SYSTEM = {"runs": "texts", "positions": "text?", "about": "text?"}
 """Field → kind of value; those with ``?`` may be missing."""
 
 
@@ -80,6 +89,9 @@ class Manifest:
     files: EvaluationFiles  # with the positions that systems are given as input
     options: MetricOptions
     robustness: str | None  # a file of ``preorder analyse robustness --json``
+    facts: dict[str, str]  # how the run was made, such as steps: 3,000
+    about: dict[str, str]  # what each system is
+    warnings: tuple[str, ...]
 
     def paths(self) -> list[str]:
         """Return the files that the run names."""
@@ -124,7 +136,9 @@ def _parse(value: Any, folder: Path, also: Sequence[str]) -> Manifest:
     )
     names = ("tokenize", "case_sensitive", "words")
     options = {name: value[name] for name in names if value.get(name) is not None}
-    return Manifest(value["title"], paths, MetricOptions(**options), within(value.get("robustness")))
+    about = {name: one["about"] for name, one in systems.items() if one.get("about")}
+    told = (value.get("facts") or {}, about, tuple(value.get("warnings") or ()))
+    return Manifest(value["title"], paths, MetricOptions(**options), within(value.get("robustness")), *told)
 
 
 def _allowed(path: str, places: Sequence[str]) -> str:
@@ -172,8 +186,12 @@ class Run:
 
     title: str
     sentences: int
+    verdict: str
     signature: dict[str, str]  # of each metric
     scores: Table
+    facts: dict[str, str]
+    about: dict[str, str]
+    warnings: tuple[str, ...]
     chapters: tuple[Chapter, ...]
 
 
@@ -181,14 +199,25 @@ def report_run(manifest: Manifest, seed: int) -> Run:
     """Score and analyse a run."""
     data = read_evaluation_data(manifest.files, manifest.options, seed)
     found = data.score(METRICS, next(iter(data.systems)))
-    scores, chapters = scoring_table(found), tuple(_analyses(manifest, data))
-    return Run(manifest.title, len(data.references[0]), found.signature, scores, chapters)
+    told = (manifest.facts, manifest.about, manifest.warnings)
+    shown = (verdict(found), found.signature, scoring_table(found), *told)
+    return Run(manifest.title, len(data.references[0]), *shown, tuple(_analyses(manifest, data)))
 
 
 def _analyses(manifest: Manifest, data: EvaluationData) -> Iterator[Chapter]:
+    """Yield what a reader looks for first: examples of the first rival, two pictures; then the rest."""
     baseline, *others = data.systems
+    examples = [
+        Chapter(
+            f"Examples of {system}",
+            analyses.system_examples(data, EXAMPLE_METRIC, baseline, system, EXAMPLE_COUNT),
+        )
+        for system in others
+    ]
+    yield from examples[:1]
     groups = analyses.by_fitting_length(list(map(len, data.source)))
     yield Chapter("By length", analyses.length_curves(data, CURVE_METRICS, groups))
+    yield Chapter("n-gram precisions", analyses.break_down("precision", data))
     given: dict[str, list[str]] = {}  # positions → the systems that are given them
     for name, positions in manifest.files.positions.items():
         given.setdefault(positions, []).append(name)
@@ -202,11 +231,8 @@ def _analyses(manifest: Manifest, data: EvaluationData) -> Iterator[Chapter]:
     diagnosis, _ = diagnose_translations(data.references, first, manifest.options, data.seed)
     for heading, table in zip(("Order headroom", "What is left"), translation_tables(diagnosis), strict=True):
         yield Chapter(f"{heading} of {baseline}", table)
-    yield Chapter("n-gram precisions", analyses.break_down("precision", data))
     yield Chapter("Under- and over-generation", analyses.break_down("generation", data))
-    for system in others:
-        chosen = analyses.system_examples(data, EXAMPLE_METRIC, baseline, system, EXAMPLE_COUNT)
-        yield Chapter(f"Examples of {system}", chosen)
+    yield from examples[1:]
     if manifest.robustness is not None:
         with errors_in(manifest.robustness):
             yield Chapter("Swapped words", parse_curves(files.read_json(manifest.robustness)))

@@ -210,6 +210,30 @@ def length_warnings(scoring: Scoring) -> list[str]:
     return lines
 
 
+def verdict(scoring: Scoring) -> str:
+    """Return a sentence: whether the system of the highest BLEU is better than the baseline, and by what."""
+    baseline = next(name for name in scoring.systems if name not in scoring.significance)
+    best = max(scoring.systems, key=lambda name: scoring.systems[name]["bleu"])
+    form = SCORE_FORMATS["bleu"].format
+    if best == baseline:
+        others = len(scoring.systems) > 1
+        found = form(scoring.systems[baseline]["bleu"])
+        return (
+            f"No system has more BLEU than {baseline}, {found}."
+            if others
+            else f"{baseline} has {found} BLEU."
+        )
+    bleu, precision, _ = (scoring.significance[best][name] for name in BLEU_SCORES)
+    if bleu.p_value >= SIGNIFICANCE_LEVEL:
+        return f"No system is shown to be better than {baseline}: {best} has {_change('bleu', bleu)} BLEU."
+    reason = f"n-gram precision {_change('bleu_precision', precision)}"
+    if equal := scoring.equal_length.get(best):
+        reason += f", BLEU at equal length {_change('bleu', equal.comparisons['bleu'])}"
+    is_longer = any(line.startswith(f"{best}: ") for line in length_warnings(scoring))
+    judged = "is longer, not better, than" if is_longer else "is better than"
+    return f"{best} {judged} {baseline}: BLEU {_change('bleu', bleu)}, {reason}."
+
+
 def _change(name: str, comparison: Comparison) -> str:
     """Return a difference of scores and its p by the bootstrap."""
     change = SCORE_FORMATS[name].format_difference(comparison.difference)
@@ -242,9 +266,14 @@ def scoring_table(scoring: Scoring) -> Table:
     return Table("Scores", ("system", *score_titles(names)), tuple(rows), note)
 
 
+FEW_SENTENCES = 30  # of a group: its score says little
+
+
 def curve_tables(curves: Curves) -> list[Table]:
     """Return a table for each score: groups down, systems across."""
     skipped = f"; sentences in no group: {curves.skipped}" if curves.skipped else ""
+    few = [group.label for group in curves.groups if group.sentences < FEW_SENTENCES]
+    note = f"Fewer than {FEW_SENTENCES} sentences, too few to trust: {', '.join(few)}." if few else ""
     tables = []
     for name, lines in curves.measures.items():
         form = SCORE_FORMATS[name].format
@@ -253,7 +282,7 @@ def curve_tables(curves: Curves) -> list[Table]:
             for k, group in enumerate(curves.groups)
         )
         caption = f"{SCORE_FORMATS[name].label} by {curves.axis}, with 95 % intervals{skipped}"
-        tables.append(Table(caption, (curves.axis, "sentences", *lines), rows))
+        tables.append(Table(caption, (curves.axis, "sentences", *lines), rows, note))
     return tables
 
 

@@ -6,17 +6,19 @@ import contextlib
 import re
 import statistics
 from dataclasses import asdict, replace
+from datetime import date
 from itertools import product
 from pathlib import Path
 from typing import Any
 
 import yaml
 
+from preorder import __version__
 from preorder.analysis.results import TRANSLATION_SCORES
 from preorder.errors import DataError, PreorderError, UsageError
 from preorder.io import files
 from preorder_recipes.configuration import GOLD, System, read_system
-from preorder_recipes.pipeline.checkpoints import read_log
+from preorder_recipes.pipeline.checkpoints import read_log, validated
 from preorder_recipes.pipeline.job import Job
 from preorder_recipes.pipeline.prepare import source_steps
 from preorder_recipes.pipeline.runner import StepRunner
@@ -48,7 +50,9 @@ def score(job: Job, runner: StepRunner) -> None:
     results = _results(job, runner, finished)
     files.write_json(str(job.folder / RESULTS), results)
     files.write_lines(str(job.folder / "results.md"), markdown(results))
-    manifest = _manifest(job, title(results), finished)
+    manifest = _manifest(job, title(results), finished) | {"facts": _facts(job, finished)}
+    if warnings := _not_converged(job, finished):
+        manifest["warnings"] = warnings
     files.write_json(str(job.folder / MANIFEST), manifest)
     runner.run([_report(manifest)])
     print_leaderboard(results)
@@ -187,6 +191,8 @@ def _manifest(job: Job, title: str, finished: Finished) -> dict[str, Any]:
     systems = {}
     for system, seeds in finished:
         systems[system.name] = {"runs": [job.translation(system, seed) for seed in seeds]}
+        if system.about:
+            systems[system.name]["about"] = system.about
         if system.order and job.has_links:  # without them the report has no use for it
             systems[system.name]["positions"] = job.reordered("test", system.order, "positions")
     curves = job.folder / ROBUSTNESS
@@ -200,6 +206,37 @@ def _manifest(job: Job, title: str, finished: Finished) -> dict[str, Any]:
         "systems": systems,
     }
     return report | ({"robustness": ROBUSTNESS} if has_curves else {})
+
+
+def _facts(job: Job, finished: Finished) -> dict[str, str]:
+    """Return how the run was made; its date is that of the last translation."""
+    made = [job.folder / job.translation(system, seed) for system, seeds in finished for seed in seeds]
+    steps = {int(config_of(job, job.trained(system), 1)["train_steps"]) for system, _ in finished}
+    return {
+        "training pairs": f"{job.pairs:,}",
+        "training steps": " or ".join(f"{number:,}" for number in sorted(steps)),
+        "seeds": ", ".join(map(str, sorted({seed for _, seeds in finished for seed in seeds}))),
+        "size": job.size,
+        "commands": "commands.sh, beside this page",
+        "version": f"onmt-preorder {__version__}",
+        "date": str(date.fromtimestamp(max(path.stat().st_mtime for path in made))),
+    }
+
+
+def _not_converged(job: Job, finished: Finished) -> list[str]:
+    """Return a warning for each training whose last checkpoint is its best: it might have gone on."""
+    logs = {
+        f"{trained.name} with seed {seed}": job.folder / steps_of(job, trained, seed)[0].log
+        for system, seeds in finished
+        for trained in [job.trained(system)]
+        for seed in seeds
+    }
+    found = {name: validated(read_log(log)) for name, log in logs.items()}
+    return [
+        f"{name} may not have converged: the last of its {len(ranked)} validations has the best {measure}."
+        for name, (measure, ranked) in found.items()
+        if len(ranked) > 1 and ranked[0][0] == max(step for step, _ in ranked)
+    ]
 
 
 def _report(manifest: dict[str, Any]) -> Step:

@@ -1,6 +1,7 @@
 """What each system reads, that the preparation makes it, and what training and translation are given."""
 
 import argparse
+import os
 import subprocess
 import sys
 from dataclasses import replace
@@ -23,7 +24,7 @@ from preorder_recipes.pipeline import checkpoints, subwords
 from preorder_recipes.pipeline.job import PARTS, Job, Search, add_search
 from preorder_recipes.pipeline.prepare import _apply, hand_options, prepare, train_preorderer
 from preorder_recipes.pipeline.runner import StepRunner
-from preorder_recipes.pipeline.score import _manifest
+from preorder_recipes.pipeline.score import _facts, _manifest, _not_converged
 from preorder_recipes.pipeline.steps import Step
 from preorder_recipes.pipeline.train import _subwords, _train, _vocabulary, config_of, train, vocabulary_of
 from tests.support.fake_programs import after
@@ -404,6 +405,25 @@ def test_the_report_has_no_curves_of_what_has_changed_since(folder, changed):
     assert is_shown()
     (folder / ("robustness/stamps/translate/x.20.json" if changed == "stamp" else changed)).write_text("new")
     assert not is_shown()
+
+
+@pytest.mark.parametrize(("perplexities", "warns"), [((5, 4, 3), True), ((5, 3, 4), False), ((5,), False)])
+def test_the_report_says_how_it_was_made_and_what_has_not_converged(folder, perplexities, warns):
+    job = replace(job_of(folder, "preorder_gold_trained"), seeds=(7,))
+    trained, translation = job.folder / "logs/train/gold-seed7.log", job.translation(job.systems[0], 7)
+    lines = [
+        f"Validation perplexity: {p}\nSaving checkpoint x_step_{k}.pt\n" for k, p in enumerate(perplexities)
+    ]
+    for path, text in ((trained, "".join(lines)), (folder / translation, "x\n")):
+        path.parent.mkdir(parents=True)
+        path.write_text(text)
+    os.utime(folder / translation, (86400 * 1.5,) * 2)
+    finished = [(job.systems[0], (7,))]
+    told = f"gold with seed 7 may not have converged: the last of its {len(lines)} validations has the best"
+    assert _not_converged(job, finished) == ([f"{told} perplexity."] if warns else [])
+    facts = _facts(job, finished)
+    assert (facts["training pairs"], facts["seeds"], facts["date"]) == ("2", "7", "1970-01-02")
+    assert job.systems[0].about == "The model of gold, which is given the predicted order at translation."
 
 
 def save_checkpoint(path, weight):

@@ -8,6 +8,7 @@ import shutil
 import sys
 
 import pytest
+from markupsafe import escape
 
 from preorder.analysis.report import read_manifest
 from preorder.cli import main
@@ -55,6 +56,8 @@ def test_everything(tmp_path):
         ({"systems": {"a": {"runs": ["b"], "order": 1}}}, "report.systems.a: unknown field 'order'"),
         ({"titel": "A"}, "report: unknown field 'titel', only title"),
         ({"tokenize": "moses"}, "report.tokenize: 'moses' is none of 13a"),
+        ({"facts": {"steps": 5}}, "report.facts: not an object of texts"),
+        ({"warnings": []}, "report.warnings: not a list of texts"),
         ({"case_sensitive": 1}, "report.case_sensitive: neither true nor false"),
     ],
 )
@@ -94,7 +97,9 @@ def folder(tmp_path_factory):
         write(folder / f"swapped.{percent}", *SYSTEMS["base"])
     texts = {"source": "test.src", "references": ["test.ref"], "alignment": "align", "tokenize": "none"}
     title = f"Run {HOSTILE}"
-    manifest(folder, title=title, systems=systems, robustness="robustness.json", **texts)
+    systems["base"]["about"] = f"all of {HOSTILE}"
+    told = {"facts": {f"steps {HOSTILE}": "3,000"}, "warnings": [f"beware of {HOSTILE}"]}
+    manifest(folder, title=title, systems=systems, robustness="robustness.json", **texts, **told)
     return folder
 
 
@@ -129,17 +134,19 @@ def test_page(page, tmp_path):
     assert headings(text) == [
         f"Run {HOSTILE}",
         "Scores",
+        "Examples of ours<b>",
         "By length",
+        "n-gram precisions",
         "By what the order of ours<b> gains",
         "Sentences in the order of ours<b>",
         "Order headroom of base",
         "What is left of base",
-        "n-gram precisions",
         "Under- and over-generation",
-        "Examples of ours<b>",
         "Examples of third",
         "Swapped words",
     ]
+    for told in (f"beware of {HOSTILE}", f"steps {HOSTILE}", f"all of {HOSTILE}", "ours<b> "):
+        assert str(escape(told)) in text
     assert re.findall(r'\s(?:src|href|data|action)="(?!#)', text) == []  # nothing from elsewhere
     assert text.count("<script") == 1  # ours
     names = re.findall(r'\sid="([^"]*)"', text)

@@ -1,10 +1,11 @@
 import random
+import re
 
 import numpy as np
 import pytest
 from sacrebleu.metrics import BLEU
 
-from preorder.analysis.results import length_warnings
+from preorder.analysis.results import length_warnings, verdict
 from preorder.data import Permutation
 from preorder.metrics import METRICS
 from preorder.metrics.orders import Preordering
@@ -235,3 +236,31 @@ def test_a_gain_of_length_is_announced(reference, lost, spoilt_words, warns):
         assert f"not from precision, {precision - precise:+.2f} (p 0.001)" in lines[0]
         assert f"brevity penalty {short:.3f} → {brevity:.3f}; at equal length BLEU " in lines[0]
     assert length_warnings(score_systems(measure_translations([reference], {"a": ours}, ["ter"]), "a")) == []
+
+
+WORDS = [f"w{i} x{i} y{i} z{i} v{i} u{i}" for i in range(40)]
+
+
+@pytest.mark.parametrize(
+    ("systems", "said"),
+    [
+        ({"a": WORDS}, r"a has 100\.00 BLEU\."),
+        (
+            {"a": WORDS, "b": [line.replace("z", "q") for line in WORDS]},
+            r"No system has more BLEU than a, 100\.00\.",
+        ),
+        (
+            {"a": [line.replace("z", "q") for line in WORDS], "b": WORDS},
+            r"b is better than a: BLEU \+.* \(p 0\.001\)",
+        ),
+        (
+            {"a": WORDS[1:] + WORDS[:1], "b": [WORDS[0], *WORDS[2:], WORDS[1]]},
+            "No system is shown to be better than a",
+        ),
+    ],
+)
+def test_a_verdict_in_one_sentence(systems, said):
+    found = score_systems(
+        measure_translations([WORDS], {name: [lines] for name, lines in systems.items()}), "a"
+    )
+    assert re.match(said, verdict(found))
