@@ -26,6 +26,7 @@ from preorder.metrics import METRICS, MetricOptions
 from preorder.metrics.scoring import Scoring, measure, score_systems
 from preorder_recipes.configuration import read_system
 from preorder_recipes.paper_tables import (
+    BY_LENGTH,
     SWAPPED,
     Experiment,
     NoCorpusError,
@@ -44,10 +45,8 @@ UNKNOWN = "–"
 CURVE_SCORES = (*BLEU_SCORES, "ribes", "tau")  # of tables by length and by the share of words swapped
 
 
-def page(paper: Paper) -> Iterator[str]:
-    """Yield the lines of a paper's tables, as Markdown: what holds, the tables, and what is not trained."""
-    findings = (f"- {line}" for line in paper.summary.strip().split("\n"))
-    yield from (f"## {paper.title}", "", *findings, "")
+def tables_of(paper: Paper) -> Iterator[str]:
+    """Yield the lines of a paper's tables, as Markdown, and of what is not trained."""
     missing, unread = [], {}
     for table in paper.tables:
         try:
@@ -79,42 +78,53 @@ def _command(paper: str, table: PaperTable) -> str:
 
 def _body(table: PaperTable) -> Iterator[str]:
     """Yield the lines below the title, none where fewer than two systems are trained."""
-    texts = {row.label: list(map(str, row.translations())) for row in table.rows}
-    systems = {label: runs for label, runs in texts.items() if runs}
-    experiment = table.rows[0].experiment
     if table.commands:
-        printed = _printed(table)
-        if printed and table.measures:
-            yield from (*_numbers(table, printed), "")
-        else:
-            for label, text in printed.items():
-                yield from (f"{label}:", "", "```", *text.rstrip().split("\n"), "```", "")
-        if printed and (missing := _missing(table, printed)):
-            yield missing
+        yield from _of_commands(table)
     elif table.analysis == SWAPPED:
         yield from _robustness(table)
-    elif len(systems) > 1:
-        source, target = map(experiment.test_set, (experiment.source, experiment.target))
-        rows = [row for row in table.rows if row.label in systems]
-        shows_orders = table.analysis == "length" or "tau" in table.measures
-        links, orders = _links_and_orders(rows) if shows_orders else (None, {})
-        read = EvaluationFiles([target], systems, source, links, orders)
-        data = read_evaluation_data(read, MetricOptions(tokenize="none"), 1)
-        if table.analysis == "length":
-            groups = by_fitting_length(list(map(len, data.source)))
-            yield from _curves(length_curves(data, METRICS[:1], groups, CURVE_SCORES))
-        elif table.analysis == "examples":
-            baseline, *_, last = systems
-            found = system_examples(data, "ribes", baseline, last, 1)
-            if not (found.better or found.worse):
-                yield "No sentence gains or loses."
-            for example in (*found.better, *found.worse):
-                yield from (f"- {name}: {text}" for name, text in example.rows("{:.3f}".format))
-                yield ""
-        else:
-            yield from _scores(table, data)
-        if missing := _missing(table, systems):
-            yield from ("", missing)
+    else:
+        found = {row.label: row for row in table.rows if row.translations()}
+        if len(found) > 1:
+            yield from _FROM_TRANSLATIONS[table.analysis](table, _translations(table, list(found.values())))
+            if missing := _missing(table, found):
+                yield from ("", missing)
+
+
+def _translations(table: PaperTable, rows: Sequence[Row]) -> EvaluationData:
+    """Read the translations of rows, and where a table shows it, their orders."""
+    experiment = table.rows[0].experiment
+    source, target = map(experiment.test_set, (experiment.source, experiment.target))
+    shows_orders = table.analysis == BY_LENGTH or "tau" in table.measures
+    links, orders = _links_and_orders(rows) if shows_orders else (None, {})
+    systems = {row.label: list(map(str, row.translations())) for row in rows}
+    read = EvaluationFiles([target], systems, source, links, orders)
+    return read_evaluation_data(read, MetricOptions(tokenize="none"), 1)
+
+
+def _of_commands(table: PaperTable) -> Iterator[str]:
+    printed = _printed(table)
+    if printed and table.measures:
+        yield from (*_numbers(table, printed), "")
+    else:
+        for label, text in printed.items():
+            yield from (f"{label}:", "", "```", *text.rstrip().split("\n"), "```", "")
+    if printed and (missing := _missing(table, printed)):
+        yield missing
+
+
+def _by_length(_: PaperTable, data: EvaluationData) -> Iterator[str]:
+    groups = by_fitting_length(list(map(len, data.source)))
+    return _curves(length_curves(data, METRICS[:1], groups, CURVE_SCORES))
+
+
+def _examples(_: PaperTable, data: EvaluationData) -> Iterator[str]:
+    baseline, *_, last = data.systems
+    found = system_examples(data, "ribes", baseline, last, 1)
+    if not (found.better or found.worse):
+        yield "No sentence gains or loses."
+    for example in (*found.better, *found.worse):
+        yield from (f"- {name}: {text}" for name, text in example.rows("{:.3f}".format))
+        yield ""
 
 
 def _missing(table: PaperTable, found: Mapping[str, Any]) -> str:
@@ -205,6 +215,10 @@ def _scores(table: PaperTable, data: EvaluationData) -> Iterator[str]:
         if any(name in row.paper for row in costs):
             columns.append(_of_paper(costs, name, form))
     return markdown_rows(list(zip(*columns, strict=True)))
+
+
+_FROM_TRANSLATIONS = {None: _scores, BY_LENGTH: _by_length, "examples": _examples}
+"""Analysis of a table → the lines that it makes of the translations."""
 
 
 def _cell(found: Scoring, label: str, name: str, cost: float | None, form: Any) -> str:

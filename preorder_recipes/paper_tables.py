@@ -21,6 +21,7 @@ from preorder_recipes.pipeline.job import DATA
 from preorder_recipes.pipeline.runner import ROOT
 
 SWAPPED = "robustness"  # the analysis of translations of a source with swapped words
+BY_LENGTH = "length"
 
 
 class NoCorpusError(UsageError):
@@ -152,11 +153,10 @@ class PaperTable:
 
 @dataclass(frozen=True)
 class Paper:
-    """A paper's tables; ``summary`` says what holds of them here, a finding a line."""
+    """A paper's tables. What holds of them here is said in ``docs/papers/NAME.md``."""
 
     name: str
     title: str
-    summary: str
     tables: tuple[PaperTable, ...]
 
 
@@ -178,7 +178,7 @@ def read_paper(path: Path, runs: Path, corpora: Mapping[str, Path]) -> Paper:
             changes = row.get("set", {})
             rows.append(Row(row["row"], experiment, row["system"], changes, tuple(search), figures))
         tables.append(PaperTable(rows=tuple(rows), **own, **lists))
-    return Paper(path.stem, content["title"], content["summary"], tuple(tables))
+    return Paper(path.stem, content["title"], tuple(tables))
 
 
 @cache

@@ -18,13 +18,13 @@ import yaml
 
 from onmt_preorder.base_configuration import CONFIG
 from preorder.command_line.paths import paths_by_name
-from preorder.errors import UsageError, shown
+from preorder.errors import DataError, UsageError, shown
 from preorder.io import files
 from preorder_recipes import robustness
 from preorder_recipes import run as main_job
 from preorder_recipes.commands import add_folder, execute, make_parser
 from preorder_recipes.configuration import read_system
-from preorder_recipes.paper_page import page
+from preorder_recipes.paper_page import tables_of
 from preorder_recipes.paper_tables import (
     SWAPPED,
     Experiment,
@@ -43,21 +43,7 @@ from preorder_recipes.pipeline.train import SUBWORD_MODEL
 
 PAPERS = tuple(sorted(path.stem for path in (CONFIG / "papers").glob("*.yaml")))
 ALL = "all"
-HEAD = """\
-# Tables of the papers
-
-Our figure, then the paper's. Corpora and sizes differ, so only what a system gains can be compared.
-± is the standard deviation over trainings. In brackets is p against the first row, by the paired bootstrap.
-BLEU is precision (the geometric mean of n-gram precisions) times the brevity penalty. Both stand beside it.
-Of translations with swapped words, only BLEU and RIBES are kept: their precision cannot be printed again.
-Each table's command prints it, and first trains what is neither kept in `recipes/` nor made in the folder
-of `--run`. The hours are of its systems, without what these begin from; `--plan` says which are missing.
-The corpora: [enja](../recipes/enja/README.md), 50,000 pairs of 8 words,
-[Multi30k](../recipes/multi30k/README.md), 29,000 of 13, and [KFTT](../recipes/kftt/README.md), 97,000 of 22.
-To train on KFTT, DIR is a folder that its page prepares: `data` from Japanese, `data-en` from English, or
-that of 30,000 pairs for the table `4, KFTT`.
-All tables: `python -m preorder_recipes.papers --no-training --data enja=DIR multi30k=DIR kftt=DIR --run DIR`.
-""".split("\n")
+TABLES = "## Tables"  # the heading of a page below which its tables stand
 SHARES = "0,10,20,30,40,50"  # percentages of the words that are swapped
 VARIANTS = "variants"  # the folder of systems that differ from one in config/system in some options
 
@@ -71,6 +57,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     add("--data", metavar="CORPUS=DIR", nargs="+", default=[], help="data folders, as enja=DIR")
     add_folder(parser)
     add("--out", metavar="F", default=files.STANDARD, help="Markdown (default: standard output)")
+    text = f"instead, put the tables of each paper into DIR/PAPER.md, below the line '{TABLES}'"
+    add("--pages", metavar="DIR", type=Path, help=text)
     what = parser.add_mutually_exclusive_group()
     what.add_argument("--plan", action="store_true", help="only say what would be trained, and for how long")
     what.add_argument("--no-training", action="store_true", help="print what there is, name what is missing")
@@ -86,6 +74,8 @@ def run(arguments: argparse.Namespace) -> None:
     papers = [read_paper(CONFIG / "papers" / f"{name}.yaml", arguments.folder, corpora) for name in names]
     known = [table.name for paper in papers for table in paper.tables]
     wanted = known if arguments.table is None else arguments.table
+    for paper in papers if arguments.pages else ():  # before hours of training
+        _head(arguments.pages / f"{paper.name}.md")
     for name in wanted:
         if name not in known:
             raise UsageError(f"--table: there is no {shown(name)}; there are: {'; '.join(known)}")
@@ -100,8 +90,23 @@ def run(arguments: argparse.Namespace) -> None:
             for table in tables:
                 if table.analysis == SWAPPED and not arguments.plan:
                     _swap_words(table, arguments.also)
-    if not arguments.plan:
-        files.write_lines(arguments.out, [*HEAD, *(line for paper in chosen for line in page(paper))])
+    if arguments.plan:
+        return
+    if arguments.pages is None:
+        files.write_lines(
+            arguments.out, [line for paper in chosen for line in (f"# {paper.title}", "", *tables_of(paper))]
+        )
+    for paper in chosen if arguments.pages else ():
+        path = arguments.pages / f"{paper.name}.md"
+        files.write_lines(str(path), [*_head(path), "", *tables_of(paper)][:-1])
+
+
+def _head(path: Path) -> list[str]:
+    """Return the lines of a page as far as the heading of its tables."""
+    lines = list(files.read_lines(str(path)))
+    if TABLES not in lines:
+        raise DataError(f"no line '{TABLES}', below which the tables stand", str(path))
+    return lines[: lines.index(TABLES) + 1]
 
 
 def train(tables: Sequence[PaperTable], more: Sequence[str], only_plan: bool) -> None:

@@ -100,6 +100,33 @@ def test_tables_of_a_corpus_that_is_not_given_are_named(tmp_path, capsys):
     assert "\nNot printed without --data multi30k=DIR kftt=DIR: 2, German; 2, KFTT.\n" in page
 
 
+def test_a_page_keeps_what_is_said_of_its_tables(tmp_path, capsys):
+    for side in CORPORA["enja"]:
+        write(tmp_path / f"test.{side}", *["a b c"] * 500)
+    line = [
+        "zhang2017",
+        "--no-training",
+        "--run",
+        str(tmp_path),
+        "--data",
+        f"enja={tmp_path}",
+        "--table",
+        "2",
+    ]
+    assert papers.main(line) == 0
+    tables = capsys.readouterr().out.split("\n", 2)[2]
+    page = tmp_path / "zhang2017.md"
+    page.write_text("# Ours\n\n## Tables\n\nold\n")
+    for _ in range(2):
+        assert papers.main([*line, "--pages", str(tmp_path)]) == 0
+        assert page.read_text() == "# Ours\n\n## Tables\n\n" + tables.rstrip("\n") + "\n"
+    page.write_text("## Tables, old\n")
+    assert papers.main([*line, "--pages", str(tmp_path)]) == 2
+    error = f"{page}: no line '## Tables', below which the tables stand\n"
+    assert capsys.readouterr().err.endswith(error)
+    assert page.read_text() == "## Tables, old\n"
+
+
 def test_the_plan(tmp_path, capsys, monkeypatch):
     assert papers.main(["--plan", "--run", str(tmp_path)]) == 0
     assert capsys.readouterr().err == "nothing is missing\n"
@@ -122,7 +149,7 @@ def test_what_training_prints_is_not_in_the_page(tmp_path, capsys, monkeypatch):
     monkeypatch.setattr(papers, "train", lambda *_: print("scores"))
     assert papers.main(["chen2019", "--table", "3", "--run", str(tmp_path)]) == 0
     printed = capsys.readouterr()
-    assert printed.out.startswith("# Tables of the papers\n")
+    assert printed.out.startswith("# Chen, Wang, ")
     assert ("scores" in printed.out, "scores" in printed.err) == (False, True)
 
 
