@@ -66,27 +66,25 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> None:
     """Write the links of each sentence pair, with confidences where samplers vote."""
-    hand = [arguments.hand_src, arguments.hand_tgt, arguments.hand_align]
+    hand = arguments.hand_src, arguments.hand_tgt, arguments.hand_align
     if any(hand) and not all(hand):
         raise UsageError("--hand-src, --hand-tgt and --hand-align belong together")
     if arguments.samplers or arguments.hand_align:
         options.refuse(arguments, ("symmetrize",), "with --samplers or --hand-align")
     else:
         options.refuse(arguments, ("min_confidence",), "without --samplers or --hand-align")
-    files.write_lines(arguments.out, map(format_alignment, _aligned(arguments)))
-
-
-def _aligned(arguments: argparse.Namespace) -> Iterator[Alignment]:
     settings = Settings(arguments.eflomal_model, arguments.threads)
     least = arguments.min_confidence or DEFAULT_MIN_CONFIDENCE
     sample = Sampler(arguments.samplers or DEFAULT_SAMPLERS, arguments.seed, settings)
-    chunks = _chunks(arguments)
+    chunks = _chunks(arguments.src, arguments.tgt, arguments.chunk)
     if arguments.hand_align:
-        return _rescored(arguments, sample, least, chunks)
-    if arguments.samplers:
-        return chain.from_iterable(agreement(sample(*sides), least) for sides in chunks)
-    align = Aligner(arguments.symmetrize or DEFAULT_SYMMETRIZATION, arguments.seed, settings)
-    return chain.from_iterable(starmap(align, chunks))
+        found = _rescored(*hand, sample, arguments.seed, least, chunks)
+    elif arguments.samplers:
+        found = chain.from_iterable(agreement(sample(*sides), least) for sides in chunks)
+    else:
+        align = Aligner(arguments.symmetrize or DEFAULT_SYMMETRIZATION, arguments.seed, settings)
+        found = chain.from_iterable(starmap(align, chunks))
+    files.write_lines(arguments.out, map(format_alignment, found))
 
 
 def _read(source: str, target: str) -> list[tuple[str, Iterator]]:
@@ -95,23 +93,25 @@ def _read(source: str, target: str) -> list[tuple[str, Iterator]]:
     return [(source, words), (target, targets)]
 
 
-def _chunks(arguments: argparse.Namespace) -> Iterator[tuple[Sentences, Sentences]]:
-    """Yield ``--chunk`` sources and targets at once.
+def _chunks(source: str, target: str, size: int) -> Iterator[tuple[Sentences, Sentences]]:
+    """Yield so many sources and targets at once.
 
     Files are read once to their end before, to find what is wrong with them before the work of hours.
     """
-    paths = arguments.src, arguments.tgt
-    if all(map(os.path.isfile, paths)):
-        collections.deque(files.in_parallel(*_read(*paths)), maxlen=0)
-    chunks = files.batched(files.in_parallel(*_read(*paths)), arguments.chunk, lambda _: 1)
-    first = files.not_empty(arguments.src, islice(chunks, 1))
+    if os.path.isfile(source) and os.path.isfile(target):
+        collections.deque(files.in_parallel(*_read(source, target)), maxlen=0)
+    chunks = files.batched(files.in_parallel(*_read(source, target)), size, lambda _: 1)
+    first = files.not_empty(source, islice(chunks, 1))
     for chunk in chain(first, chunks):
         yield tuple(zip(*chunk, strict=True))
 
 
 def _rescored(
-    arguments: argparse.Namespace,
+    source: str,
+    target: str,
+    alignment: str,
     sample: Sampler,
+    seed: int,
     least: float,
     chunks: Iterable[tuple[Sentences, Sentences]],
 ) -> Iterator[Alignment]:
@@ -123,9 +123,8 @@ def _rescored(
         links.check_within(len(source), len(target))
         return source, target, links
 
-    path = arguments.hand_align
-    sides = (*_read(arguments.hand_src, arguments.hand_tgt), (path, read_alignments(path)))
-    hand = files.not_empty(path, files.map_parallel(checked, path, *sides))
+    sides = (*_read(source, target), (alignment, read_alignments(alignment)))
+    hand = files.not_empty(alignment, files.map_parallel(checked, alignment, *sides))
     hand_sources, hand_targets, hand_links = zip(*hand, strict=True)
     rescoring.check_enough(len(hand_links))
     classifier = None
@@ -136,10 +135,10 @@ def _rescored(
         corpus = rescoring.Corpus.build(*whole, sample(*whole))
         if classifier is None:
             known = rescoring.known_candidates(corpus, dict(enumerate(hand_links, len(sources))))
-            held_out = [confident(c, least) for c in rescoring.cross_validated(known, arguments.seed)]
+            held_out = [confident(c, least) for c in rescoring.cross_validated(known, seed)]
             scores = alignment_scores(list(map(alignment_counts, held_out, hand_links)))
             measured = f"precision {scores.precision:.3f}, recall {scores.recall:.3f}"
             LOGGER.info(f"hand-aligned sentences, held out: {measured}")
-            classifier = rescoring.learn(known, arguments.seed)
+            classifier = rescoring.learn(known, seed)
         found = rescoring.rescored(corpus, classifier, range(len(sources)))
         yield from (confident(confidences, least) for confidences in found)

@@ -9,10 +9,10 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from preorder import analysis as defaults
-from preorder.cli import score
-from preorder.cli.output import add_pictures, print_tables, write_pictures
-from preorder.command_line import options, visible
+from preorder.command_line import options, translations, visible
+from preorder.command_line.output import add_pictures, print_tables, write_pictures
 from preorder.command_line.paths import check_outputs, paths_by_name, runs_by_name
+from preorder.command_line.translations import Translations
 from preorder.errors import UsageError
 from preorder.io import files
 from preorder.metrics import METRICS
@@ -48,14 +48,14 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     options.add_source(kind, default=None)
     options.add_files(kind, align="word alignment of source and reference, to measure orders")
     _add_orders(kind)
-    score.add_metrics(kind, defaults.CURVE_METRICS)
+    translations.add_metrics(kind, defaults.CURVE_METRICS)
     add_number = partial(options.add_number, kind)
     add_number("--width", options.positive, defaults.LENGTH_WIDTH, "how many lengths a group has")
     add_number("--last", options.at_least_two, defaults.LAST_LENGTH, "least length of the last group")
     kind = _add_kind(kinds, "gain", _gain, "scores by how much an order raises a sentence's tau")
     options.add_alignment(kind)
     kind.add_argument("--positions", metavar="F", required=True, help=options.ORDER_OPTIONS["positions"][1])
-    score.add_metrics(kind, defaults.CURVE_METRICS)
+    translations.add_metrics(kind, defaults.CURVE_METRICS)
     options.add_number(kind, "--width", options.tau_width, defaults.GAIN_WIDTH, "how wide a group is, in tau")
     for name, summary in BREAKDOWNS.items():
         _add_baseline(_add_kind(kinds, name, partial(_break_down, name), summary))
@@ -72,7 +72,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     summary = "scores of translations of a source with swapped words; {} in --hyp stands for the percentage"
     kind = _add_kind(kinds, "robustness", _robustness, summary)
     options.add_percentages(kind)
-    score.add_metrics(kind, defaults.CURVE_METRICS)
+    translations.add_metrics(kind, defaults.CURVE_METRICS)
 
 
 def _add_kind(
@@ -80,8 +80,8 @@ def _add_kind(
 ) -> argparse.ArgumentParser:
     parser = options.add_command(kinds, name, run, summary)
     parser.set_defaults(metrics={"precision": ("bleu",), "generation": ("ter",)}.get(name, ()))
-    score.add_translations(parser)
-    score.add_metric_options(parser)
+    translations.add_options(parser)
+    translations.add_metric_options(parser)
     options.add_seed(parser)
     options.add_json(parser)
     if run is not _examples:
@@ -106,27 +106,32 @@ def _length(arguments: argparse.Namespace) -> None:
     orders = paths_by_name(arguments.positions)
     if orders and arguments.align is None:
         raise UsageError("--positions are measured against --align, and none is given")
-    data = score.read_data(arguments, source=arguments.src, alignment=arguments.align, positions=orders)
+    data = options.taken(Translations, arguments).read(
+        source=arguments.src, alignment=arguments.align, positions=orders
+    )
     groups = by_length(list(map(len, data.source)), arguments.width, arguments.last)
-    _print_curves(length_curves(data, arguments.metrics, groups), arguments)
+    _print_curves(length_curves(data, arguments.metrics, groups), arguments.out, arguments.json)
 
 
 def _gain(arguments: argparse.Namespace) -> None:
     from preorder.analysis.analyses import gain_curves
 
     path = arguments.positions
-    data = score.read_data(arguments, alignment=arguments.align, positions={path: path})
-    _print_curves(gain_curves(data, arguments.metrics, path, arguments.width), arguments)
+    data = options.taken(Translations, arguments).read(alignment=arguments.align, positions={path: path})
+    found = gain_curves(data, arguments.metrics, path, arguments.width)
+    _print_curves(found, arguments.out, arguments.json)
 
 
 def _examples(arguments: argparse.Namespace) -> None:
     from preorder.analysis.analyses import system_examples
 
-    data = score.read_data(arguments, source=arguments.src, positions=paths_by_name(arguments.positions))
+    data = options.taken(Translations, arguments).read(
+        source=arguments.src, positions=paths_by_name(arguments.positions)
+    )
     baseline = arguments.baseline or next(iter(data.systems))
     system = arguments.system or list(data.systems)[-1]
     found = system_examples(data, arguments.metric, baseline, system, arguments.count)
-    _print(arguments, found, lambda: print("\n".join(map(visible, _example_lines(found)))))
+    _print(arguments.json, found, lambda: print("\n".join(map(visible, _example_lines(found)))))
 
 
 def _robustness(arguments: argparse.Namespace) -> None:
@@ -142,18 +147,18 @@ def _robustness(arguments: argparse.Namespace) -> None:
         for name, runs in patterns.items()
     }
     check_outputs([path for runs in systems.values() for path in runs], arguments.out)
-    data = score.read_data(arguments, systems=systems)
+    data = options.taken(Translations, arguments).read(systems=systems)
     texts = {n: {name: data.systems[n, name] for name in patterns} for n in arguments.percent}
     found = robustness_curves(data.references, texts, arguments.metrics, data.options, arguments.seed)
-    _print_curves(found, arguments)
+    _print_curves(found, arguments.out, arguments.json)
 
 
-def _print_curves(curves: Curves, arguments: argparse.Namespace) -> None:
+def _print_curves(curves: Curves, out: list[str], as_json: bool) -> None:
     from preorder.analysis.plots import curves_title, draw_curves
     from preorder.analysis.results import curve_tables
 
-    write_pictures(partial(draw_curves, curves), curves_title(curves), arguments.out)
-    _print(arguments, curves, lambda: print_tables(curve_tables(curves)))
+    write_pictures(partial(draw_curves, curves), curves_title(curves), out)
+    _print(as_json, curves, lambda: print_tables(curve_tables(curves)))
 
 
 def _break_down(kind: str, arguments: argparse.Namespace) -> None:
@@ -161,13 +166,13 @@ def _break_down(kind: str, arguments: argparse.Namespace) -> None:
     from preorder.analysis.plots import breakdown_title, draw_breakdown
     from preorder.analysis.results import breakdown_table
 
-    found = break_down(kind, score.read_data(arguments), arguments.baseline)
+    found = break_down(kind, options.taken(Translations, arguments).read(), arguments.baseline)
     write_pictures(partial(draw_breakdown, found), breakdown_title(found), arguments.out)
-    _print(arguments, found, lambda: print_tables([breakdown_table(found)]))
+    _print(arguments.json, found, lambda: print_tables([breakdown_table(found)]))
 
 
-def _print(arguments: argparse.Namespace, result: Any, print_text: Callable[[], None]) -> None:
-    if arguments.json:
+def _print(as_json: bool, result: Any, print_text: Callable[[], None]) -> None:
+    if as_json:
         files.write_json(files.STANDARD, asdict(result))
     else:
         print_text()

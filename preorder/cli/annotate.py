@@ -11,10 +11,10 @@ from functools import partial
 
 from preorder.annotate.classes import word_classes
 from preorder.annotate.stanza import TREES, StanzaOptions, annotate
-from preorder.cli import shards, source
-from preorder.cli.source import Source
-from preorder.command_line import options
+from preorder.command_line import options, shards, source
 from preorder.command_line.paths import check_outputs, given_paths
+from preorder.command_line.shards import Folder
+from preorder.command_line.source import Source
 from preorder.data.formats import format_annotated
 from preorder.data.sentence import Sentence
 from preorder.errors import UsageError
@@ -74,15 +74,16 @@ class _Job:
 def run(arguments: argparse.Namespace) -> None:
     """Write the annotated text, or annotate each shard."""
     given = options.taken(Source, arguments, annot=None)
-    shards.check_options(arguments, given)
+    folder = shards.given_folder(arguments, given)
     if given.pos is None and (given.trees is None or given.trees in TREES):
         given = replace(given, pos=source.STANZA)
     stanza = source.stanza_options(given)
     if stanza is not None and stanza.device == "gpu" and arguments.workers > 1:
         raise UsageError("--workers: on a GPU there is one worker")
     job = options.taken(_Job, arguments, source=given)
-    if arguments.out_dir is not None:
-        _do_shards(arguments, job, stanza)
+    if folder is not None:
+        options.refuse(arguments, ("pos_out",), "with --out-dir")
+        _do_shards(folder, job, stanza, arguments.workers)
         return
     beside = _beside(job, stanza).values()
     check_outputs(given_paths(arguments.parser, arguments), [*beside])
@@ -93,12 +94,10 @@ def run(arguments: argparse.Namespace) -> None:
         LOGGER.info(f"saved in {path}")
 
 
-def _do_shards(arguments: argparse.Namespace, job: _Job, stanza: StanzaOptions | None) -> None:
-    workers = arguments.workers
+def _do_shards(folder: Folder, job: _Job, stanza: StanzaOptions | None, workers: int) -> None:
     if _learns_classes(job):
         raise UsageError("--classes N learns from one text: learn them from it, then name the file")
-    options.refuse(arguments, ("pos_out",), "with --out-dir")
-    if arguments.engine != shards.LOCAL and workers > 1:
+    if folder.ray is not None and workers > 1:
         message = "--workers counts processes of this machine: on Ray there are as many as it has room for"
         raise UsageError(message)
     classes = None if job.classes == "0" else digest(list(files.read_lines(job.classes)))
@@ -108,7 +107,7 @@ def _do_shards(arguments: argparse.Namespace, job: _Job, stanza: StanzaOptions |
     def outputs(shard: Shard) -> set[str]:
         return {shard.output, *_beside(shards.for_shard(job, shard), stanza).values()}
 
-    shards.do(arguments, job.source, settings, stanza, partial(_do, job, stanza, 0), local, outputs=outputs)
+    shards.do(folder, job.source, settings, stanza, partial(_do, job, stanza, 0), local, outputs=outputs)
 
 
 def _do(job: _Job, stanza: StanzaOptions | None, workers: int, shard: Shard | None, tick: Tick) -> None:

@@ -12,9 +12,8 @@ from itertools import tee
 from typing import TYPE_CHECKING, Any, TextIO
 
 from preorder.annotate.stanza import StanzaOptions
-from preorder.cli import shards, source
-from preorder.cli.source import Source
-from preorder.command_line import options
+from preorder.command_line import options, shards, source
+from preorder.command_line.source import Source
 from preorder.data import BinaryTree, Permutation, Sentence
 from preorder.data.formats import Escaped, format_confidence, formatted, parse_annotated, warn_of_escapes
 from preorder.errors import UsageError
@@ -85,12 +84,12 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> None:
     """Write the order of each sentence, or order each shard."""
     job = options.taken(ApplyJob, arguments, source=options.taken(Source, arguments))
-    shards.check_options(arguments, job.source)
+    folder = shards.given_folder(arguments, job.source)
     from preorder.compiled import import_without_blas  # numba takes a while to import
 
     import_without_blas()
     settings: dict[str, Any] = {}
-    if arguments.out_dir is not None:
+    if folder is not None:
         settings = {"command": "apply", "--model": checksum(job.model), "--format": job.format}
         settings |= {"--n-best": job.n_best}
         if job.min_expected_tau is not None:
@@ -102,13 +101,13 @@ def run(arguments: argparse.Namespace) -> None:
         options.refuse(arguments, ("n_best",), f"with {option}")
     given, stanza = source.for_model(job.source, model)
     job = replace(job, source=given)
-    if arguments.out_dir is not None:
+    if folder is not None:
         options.refuse(arguments, ("confidence_out",), "with --out-dir")
-    is_alone = arguments.engine != shards.LOCAL or (job.out_dir is not None and job.threads == 1)
+    is_alone = folder is not None and (folder.ray is not None or job.threads == 1)
     texts: Texts = partial(_texts, model, stanza, 0 if is_alone else job.threads)  # 0: Stanza stays loaded
     if stanza is None and can_order_blocks(model, job):
         texts = BlockOrdering(model, job)
-    if arguments.out_dir is None:
+    if folder is None:
         with counting("sentences", done="read") as tick:
             files.write_texts(job.out, texts(job, tick))
         return
@@ -116,7 +115,7 @@ def run(arguments: argparse.Namespace) -> None:
         raise UsageError(f"{job.model} has been replaced meanwhile: begin again")
     at_once = job.threads if isinstance(texts, BlockOrdering) else 1
     work = partial(_do_shard, job, texts)
-    shards.do(arguments, job.source, settings, stanza, work, partial(in_threads, at_once), job.threads)
+    shards.do(folder, job.source, settings, stanza, work, partial(in_threads, at_once), job.threads)
 
 
 def can_order_blocks(model: Model, job: ApplyJob) -> bool:

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 from preorder.alignment.eflomal import align
 from preorder.alignment.links import DEFAULT_SYMMETRIZATION
 from preorder.annotate.classes import learn_classes
-from preorder.cli import score, source
-from preorder.cli.output import add_pictures, print_tables, write_pictures
-from preorder.cli.source import STANZA, Pair, Source
-from preorder.command_line import options
+from preorder.command_line import options, source, translations
+from preorder.command_line.output import add_pictures, print_tables, write_pictures
+from preorder.command_line.source import STANZA, Pair, Source
+from preorder.command_line.translations import Translations
 from preorder.data import Bitext
 from preorder.errors import UsageError
 from preorder.io import files
@@ -51,14 +51,13 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     options.add_alignment(parser, required=False, confidences="weigh what it learns from")
     text = f"most lines to look at, drawn by --seed; a {SHARE_HELD}th of them is measured"
     options.add_number(parser, "--lines", options.at_least_two, DEFAULT_LINES, text)
-    score.add_translations(parser, required=False)
+    translations.add_options(parser, required=False)
     text = "tokenizer of references and translations"
     options.add_choice(parser, "--tokenize", TOKENIZERS, DEFAULTS.tokenize, text)
     options.add_flags(parser, case_sensitive="RIBES and counts of words distinguish upper and lower case")
     options.add_seed(parser)
     options.add_json(parser)
     add_pictures(parser)
-    parser.set_defaults(metrics=("bleu",), words=DEFAULTS.words)
 
 
 def run(arguments: argparse.Namespace) -> None:
@@ -79,7 +78,11 @@ def run(arguments: argparse.Namespace) -> None:
     found: dict = {}
     tables: list[Table] = []
     curves: list[Curves] = []
-    data = score.read_data(arguments) if has_translations else None
+    data = (
+        options.taken(Translations, arguments, metrics=("bleu",), words=DEFAULTS.words).read()
+        if has_translations
+        else None
+    )
     if has_pair:
         (pair, by_length), method, why = _pair(arguments)
         found["pair"] = pair | {"method": method}

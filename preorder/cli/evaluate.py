@@ -8,8 +8,8 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from preorder.alignment.gold import gold_permutation, target_groups
-from preorder.cli import source
-from preorder.command_line import options, print_table
+from preorder.command_line import options, print_table, source
+from preorder.command_line.source import Source
 from preorder.data import Alignment, Permutation, Sentence
 from preorder.data.formats import read_alignments
 from preorder.errors import DataError, UsageError, errors_in
@@ -125,7 +125,10 @@ def _evaluate_orders(arguments: argparse.Namespace) -> None:
     if arguments.model is None:
         orders = [options.read_order(arguments.order, arguments.positions)]
     else:
-        orders = _ordered(arguments)
+        if arguments.src is None:
+            raise UsageError("--model orders a source: give --src")
+        given = options.taken(Source, arguments, annot=None)
+        orders = _ordered(arguments.model, given, arguments.calibration)
     measured = files.map_parallel(row, arguments.align, alignments, *orders)
     columns = list(map(list, zip(*files.not_empty(arguments.align, measured), strict=True)))
     gold, groups, permutations = columns[:3]
@@ -148,17 +151,15 @@ def _evaluate_orders(arguments: argparse.Namespace) -> None:
         _print_calibration(calibrated)
 
 
-def _ordered(arguments: argparse.Namespace) -> list[tuple[str, list[Any]]]:
+def _ordered(directory: str, given: Source, calibrates: bool) -> list[tuple[str, list[Any]]]:
     """Return the orders that a model predicts and, to calibrate them, its inversions: named columns."""
-    if arguments.src is None:
-        raise UsageError("--model orders a source: give --src")
-    model = load_model(arguments.model)
-    if arguments.calibration:
+    model = load_model(directory)
+    if calibrates:
         check_able("--calibration", model.preorderer.method, "has_confidences")
-    given, stanza = source.for_model(options.taken(source.Source, arguments, annot=None), model)
+    given, stanza = source.for_model(given, model)
 
     def found(sentences: Sequence[Sentence]) -> list[tuple]:
-        finds = [model.preorderer.order, *([model.preorderer.inversions] if arguments.calibration else [])]
+        finds = [model.preorderer.order, *([model.preorderer.inversions] if calibrates else [])]
         return list(zip(*(find(sentences) for find in finds), strict=True))
 
     rows = orders(model, source.read_sentences(given), found, stanza, 1)

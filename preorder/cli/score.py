@@ -5,18 +5,17 @@ from __future__ import annotations
 import argparse
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from preorder.command_line import options, print_table, visible
+from preorder.command_line import options, print_table, translations, visible
 from preorder.command_line.paths import paths_by_name, runs_by_name
-from preorder.data.texts import subword_mark
+from preorder.command_line.translations import Translations
 from preorder.errors import UsageError
 from preorder.io import files
-from preorder.metrics import DEFAULTS, METRICS, TOKENIZERS, MetricOptions
+from preorder.metrics import METRICS
 from preorder.progress import LOGGER
 
 if TYPE_CHECKING:
-    from preorder.analysis.analyses import EvaluationData
     from preorder.metrics.scoring import Scoring
 
 EXAMPLES = """\
@@ -37,13 +36,9 @@ text that is tokenised already with --tokenize none. TER and RIBES split text at
 """
 
 
-TOKENIZED_BY = {"bleu": "tokenize", "ter": "words", "ribes": "words"}  # metric → option
-SPLIT_AT_SPACES = ("13a", "none", "intl")  # tokenizers that split at spaces and punctuation marks
-
-
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Add the options of ``preorder score``."""
-    add_translations(parser)
+    translations.add_options(parser)
     text = "mark scores that are significantly better or worse than this system's"
     options.add_files(parser, "NAME", baseline=text)
     options.add_flags(parser, pairwise="also print the p-values of every pair of systems")
@@ -51,8 +46,8 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     options.add_files(parser, align=text)
     text = "the order that a system is given, {}; systems without one keep the source's"
     options.add_orders(parser, text, metavar="NAME=F", nargs="+", action="extend", default=[])
-    add_metrics(parser, METRICS)
-    add_metric_options(parser)
+    translations.add_metrics(parser, METRICS)
+    translations.add_metric_options(parser)
     options.add_seed(parser)
     options.add_json(parser)
 
@@ -62,6 +57,7 @@ def run(arguments: argparse.Namespace) -> None:
     from preorder.analysis.results import length_warnings
     from preorder.metrics.scoring import check_system
 
+    given = options.taken(Translations, arguments)
     systems = runs_by_name(arguments.hyp)
     positions, orders = map(paths_by_name, (arguments.positions, arguments.order))
     for name in (arguments.baseline, *positions, *orders):
@@ -71,7 +67,7 @@ def run(arguments: argparse.Namespace) -> None:
         raise UsageError(f"system {name!r} has two orders")
     if bool(positions or orders) != bool(arguments.align):
         raise UsageError("--align and the orders of a system (--order, --positions) go together")
-    data = read_data(arguments, alignment=arguments.align, positions=positions, orders=orders)
+    data = given.read(alignment=arguments.align, positions=positions, orders=orders)
     found = data.score(arguments.metrics, arguments.baseline)
     for line in length_warnings(found):
         LOGGER.warning(line)
@@ -170,56 +166,3 @@ def _legend(scoring: Scoring, baseline: str | None) -> Iterator[str]:
         yield f"at equal length: the gain where both systems' lengths differ by at most {share}"
     if lower := [name for name in scoring.best if not SCORE_FORMATS[name].higher_is_better]:
         yield f"less is better: {', '.join(score_titles(lower))}"
-
-
-def add_translations(parser: argparse.ArgumentParser, required: bool = True) -> None:
-    """Add ``--ref`` and ``--hyp``."""
-    text = "reference; repeat it for several"
-    parser.add_argument("--ref", metavar="F", action="append", required=required, help=text)
-    text = "translations of a system; without NAME it is called like the file (with = in it: ./F)"
-    how = {"metavar": "[NAME=]F", "nargs": "+", "action": "extend"}
-    parser.add_argument("--hyp", **how, required=required, help=text)
-
-
-def add_metrics(parser: argparse.ArgumentParser, default: tuple[str, ...]) -> None:
-    """Add ``--metrics``."""
-    text = f"metrics, of {', '.join(METRICS)} (default: {','.join(default)})"
-    parser.add_argument("--metrics", metavar="M,…", type=_metrics, default=default, help=text)
-
-
-def _metrics(text: str) -> tuple[str, ...]:
-    names = tuple(dict.fromkeys(text.split(",")))
-    for name in names:
-        if name not in METRICS:
-            raise argparse.ArgumentTypeError(f"no metric {name!r}, only {', '.join(METRICS)}")
-    return names
-
-
-def add_metric_options(parser: argparse.ArgumentParser) -> None:
-    """Add ``--tokenize``, ``--words`` and ``--case-sensitive``."""
-    options.add_choice(parser, "--tokenize", TOKENIZERS, DEFAULTS.tokenize, "tokenizer of BLEU")
-    text = "tokenizer of TER and RIBES, with the same choices (default: %(default)s)"
-    parser.add_argument("--words", metavar="TOKENIZER", choices=TOKENIZERS, default=DEFAULTS.words, help=text)
-    options.add_flags(parser, case_sensitive="TER and RIBES distinguish upper and lower case")
-
-
-def read_data(arguments: argparse.Namespace, **paths: Any) -> EvaluationData:
-    """Read references and systems, and other files by their names in ``EvaluationFiles``."""
-    from preorder.analysis.analyses import EvaluationFiles, read_evaluation_data
-
-    named = EvaluationFiles(arguments.ref, **({"systems": runs_by_name(arguments.hyp)} | paths))
-    how = MetricOptions(arguments.tokenize, arguments.case_sensitive, arguments.words)
-    data = read_evaluation_data(named, how, arguments.seed)
-    lines = data.references[0]
-    tokenised = sum(line.endswith((" .", " 。")) for line in lines)
-    if "bleu" in arguments.metrics and how.tokenize != "none" and 2 * tokenised > len(lines):
-        LOGGER.warning("the reference looks tokenised: --tokenize none scores it as it is")
-    named = [("the reference", lines), *((name, runs[0]) for name, runs in data.systems.items())]
-    for name, text in named:
-        if mark := subword_mark(text):
-            LOGGER.warning(f"{name} has subwords, as {mark} says: join them before they are scored")
-    has_no_spaces = 2 * sum(bool(line) and " " not in line for line in lines) > len(lines)
-    used = {TOKENIZED_BY.get(name) for name in arguments.metrics if has_no_spaces} - {None}
-    for option in sorted(name for name in used if getattr(how, name) in SPLIT_AT_SPACES):
-        LOGGER.warning(f"the reference has no spaces: --{option} ja-mecab, ko-mecab, zh or char splits it")
-    return data

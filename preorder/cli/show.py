@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import islice, tee
 from pathlib import Path
@@ -19,10 +19,9 @@ from preorder.analysis.sentence_view import (
     taus,
 )
 from preorder.annotate.stanza import StanzaOptions
-from preorder.cli import source
-from preorder.cli.output import add_pictures
-from preorder.cli.source import Source
-from preorder.command_line import options, visible
+from preorder.command_line import options, source, visible
+from preorder.command_line.output import add_pictures
+from preorder.command_line.source import Source
 from preorder.data import Alignment, BinaryTree, Permutation, Sentence, formats, texts
 from preorder.errors import DataError, UsageError, errors_in
 from preorder.io import files
@@ -71,15 +70,38 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     options.add_json(parser)
 
 
+@dataclass(frozen=True)
+class _Job:
+    """Which sentences are shown, and in which order."""
+
+    source: Source
+    model: str | None
+    order: str | None
+    positions: str | None
+    tgt: str | None
+    align: str | None
+    lines: tuple[range, ...] | None  # None: all
+    choice: str | None  # of CHOICES, and how many of them
+    count: int
+    min_length: int
+    max_length: int
+    seed: int
+
+
 def run(arguments: argparse.Namespace) -> None:
     """Print the sentences, or write pictures of them."""
     if arguments.model is None:
         options.refuse(arguments, source.SYNTAX, "without --model")
     choice = next((name for name in CHOICES if getattr(arguments, name) is not None), None)
+    if choice in ("gain", "worst") and (arguments.align is None or arguments.tgt is None):
+        raise UsageError(f"--{choice} measures orders by links: it needs --align and --tgt")
+    if arguments.align is not None and arguments.tgt is None:
+        raise UsageError("--align links the source to a target: give --tgt, too")
     if choice is None and arguments.lines is None:
         arguments.lines = (range(1, 2),)
     given = options.taken(Source, arguments)
-    gallery = _gallery(arguments, given, choice)
+    chosen = {"choice": choice, "count": getattr(arguments, choice or "", 0)}
+    gallery = _gallery(options.taken(_Job, arguments, source=given, **chosen))
     count = len(gallery.sentences)
     if count > MOST_DRAWN and not all(path.endswith(TEXT) for path in arguments.out):
         raise UsageError(f"{count} sentences: a picture holds at most {MOST_DRAWN}; choose some (--sample)")
@@ -94,40 +116,37 @@ def run(arguments: argparse.Namespace) -> None:
         files.write_lines(files.STANDARD, map(visible, gallery.lines()))
 
 
-def _gallery(arguments: argparse.Namespace, given: Source, choice: str | None) -> Gallery:
-    if choice in ("gain", "worst") and (arguments.align is None or arguments.tgt is None):
-        raise UsageError(f"--{choice} measures orders by links: it needs --align and --tgt")
-    if arguments.align is not None and arguments.tgt is None:
-        raise UsageError("--align links the source to a target: give --tgt, too")
-    model = None if arguments.model is None else load_model(arguments.model)
-    given, stanza = source.for_model(given, model)
-    name = files.display_name(given.name)
-    rows = _read_rows(arguments, given)
+def _gallery(job: _Job) -> Gallery:
+    model = None if job.model is None else load_model(job.model)
+    given, stanza = source.for_model(job.source, model)
+    rows = _read_rows(replace(job, source=given))
     total = 0
-    if choice == "sample":
-        rows, total = sample((row for row in rows if len(row.sentence)), arguments.sample, arguments.seed)
-    ordered = arguments.order or arguments.positions or given.name
+    if job.choice == "sample":
+        rows, total = sample((row for row in rows if len(row.sentence)), job.count, job.seed)
+    ordered = job.order or job.positions or given.name
     views = _read_views(files.display_name(ordered), rows, model, stanza)
-    if choice in ("gain", "worst"):
+    if job.choice in ("gain", "worst"):
         measured = ((one, taus(one.view)) for one in views)  # None: the links cannot be sorted
-        numbers = ((-t[1] if choice == "worst" else t[1] - t[0], one) for one, t in measured if t is not None)
-        views, total = greatest(numbers, getattr(arguments, choice))
+        is_worst = job.choice == "worst"
+        numbers = ((-t[1] if is_worst else t[1] - t[0], one) for one, t in measured if t is not None)
+        views, total = greatest(numbers, job.count)
     sentences = tuple(views)
     if not sentences:
-        raise DataError("no sentence is left to be shown", name)
-    is_single = choice is None and sum(map(len, arguments.lines)) == 1
-    return Gallery(_chosen(arguments, choice, len(sentences), total), sentences, is_single)
+        raise DataError("no sentence is left to be shown", files.display_name(given.name))
+    is_single = job.choice is None and sum(map(len, job.lines)) == 1
+    return Gallery(_chosen(job, len(sentences), total), sentences, is_single)
 
 
-def _chosen(arguments: argparse.Namespace, choice: str | None, count: int, total: int) -> str:
-    shortest, longest = arguments.min_length, arguments.max_length
+def _chosen(job: _Job, count: int, total: int) -> str:
+    shortest, longest = job.min_length, job.max_length
     bounds = [f"at least {shortest}"] * (shortest > 0) + [f"at most {longest}"] * (longest < options.MOST)
     sentences = f"sentences of {' and '.join(bounds)} tokens" if bounds else "sentences"
-    if choice is None:
+    if job.choice is None:
         return f"{count} {sentences}, chosen by their lines"
-    if choice == "sample":
-        return f"{count} of {total} {sentences}, chosen at random, seed {arguments.seed}"
-    what = "whose tau_nakagawa rises most" if choice == "gain" else "with the least tau_nakagawa, preordered"
+    if job.choice == "sample":
+        return f"{count} of {total} {sentences}, chosen at random, seed {job.seed}"
+    rises = job.choice == "gain"
+    what = "whose tau_nakagawa rises most" if rises else "with the least tau_nakagawa, preordered"
     return f"the {count} of {total} {sentences} {what}"
 
 
@@ -142,30 +161,30 @@ class _Row:
     align: Alignment | None = None
 
 
-def _read_rows(arguments: argparse.Namespace, given: Source) -> Iterator[_Row]:
+def _read_rows(job: _Job) -> Iterator[_Row]:
     """Yield the sentences of ``--lines``, or of all lines, but for those that are too short or long."""
-    streams = {"sentence": (given.name, source.read_sentences(given))}
-    if arguments.model is None:
-        streams["order"] = options.read_order(arguments.order, arguments.positions)
-    if arguments.tgt is not None:
-        streams["tgt"] = arguments.tgt, texts.read_tokens(arguments.tgt, formats.parse_tokens)
-    if arguments.align is not None:
-        streams["align"] = arguments.align, formats.read_alignments(arguments.align)
-    lines = arguments.lines
+    streams = {"sentence": (job.source.name, source.read_sentences(job.source))}
+    if job.model is None:
+        streams["order"] = options.read_order(job.order, job.positions)
+    if job.tgt is not None:
+        streams["tgt"] = job.tgt, texts.read_tokens(job.tgt, formats.parse_tokens)
+    if job.align is not None:
+        streams["align"] = job.align, formats.read_alignments(job.align)
+    lines = job.lines
     last = None if lines is None else max(part.stop for part in lines) - 1
     number = 0
     for number, items in enumerate(islice(files.in_parallel(*streams.values()), last), 1):
         row = _Row(number, **dict(zip(streams, items, strict=True)))
         if row.align is not None:
-            with errors_in(files.display_name(arguments.align), number):
+            with errors_in(files.display_name(job.align), number):
                 row.align.check_within(len(row.sentence), len(row.tgt))
         wanted = lines is None or any(number in part for part in lines)
         lengths = [len(side) for side in (row.sentence, row.tgt) if side is not None]
-        if wanted and all(arguments.min_length <= n <= arguments.max_length for n in lengths):
+        if wanted and all(job.min_length <= n <= job.max_length for n in lengths):
             yield row
     if last is not None and number < last:
         missing = min(max(number + 1, part.start) for part in lines if part.stop > number + 1)
-        raise DataError("the file has no such line", files.display_name(given.name), missing)
+        raise DataError("the file has no such line", files.display_name(job.source.name), missing)
 
 
 def _read_views(

@@ -5,11 +5,12 @@ from __future__ import annotations
 import argparse
 import contextlib
 import os
+from collections.abc import Mapping
 from itertools import chain, tee
 
-from preorder.cli.source import STANZA, Source, read_sentences
 from preorder.command_line import options
 from preorder.command_line.paths import check_outputs, given_paths
+from preorder.command_line.source import STANZA, Source, read_sentences
 from preorder.errors import UsageError
 from preorder.io import files
 from preorder.io.storage import split_suffix
@@ -41,7 +42,8 @@ def run(arguments: argparse.Namespace) -> None:
 
     if arguments.pos == STANZA:
         raise UsageError(f"--pos {STANZA}: swap reads tags from a file")
-    paths = [_paths(arguments, percent) for percent in arguments.percent]
+    inputs = {"source": arguments.src, "tags": arguments.pos}
+    paths = [_paths(inputs, arguments.out_dir, percent) for percent in arguments.percent]
     files.make_folder(arguments.out_dir)
     check_outputs(given_paths(arguments.parser, arguments, outputs=False), list(chain.from_iterable(paths)))
     sentences = read_sentences(Source(arguments.src, pos=arguments.pos))
@@ -57,8 +59,7 @@ def run(arguments: argparse.Namespace) -> None:
     LOGGER.info(f"saved in {arguments.out_dir}")
 
 
-def _paths(arguments: argparse.Namespace, percent: int) -> list[str]:
-    given = {"source": arguments.src, "tags": arguments.pos}
+def _paths(given: Mapping[str, str | None], folder: str, percent: int) -> list[str]:
     paths = [name if path == files.STANDARD else path for name, path in given.items() if path is not None]
     names = [split_suffix(os.path.basename(path))[0] for path in paths]
-    return [os.path.join(arguments.out_dir, f"{name}.{percent}") for name in names]
+    return [os.path.join(folder, f"{name}.{percent}") for name in names]

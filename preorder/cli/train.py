@@ -14,10 +14,9 @@ from preorder.alignment.links import DEFAULT_SYMMETRIZATION
 from preorder.annotate import stanza as annotation
 from preorder.annotate.classes import DEFAULT_CLASSES
 from preorder.annotate.stanza import StanzaOptions, add_layers
-from preorder.cli import source
-from preorder.cli.source import Pair, Source
-from preorder.command_line import options
+from preorder.command_line import options, source
 from preorder.command_line.paths import given_paths
+from preorder.command_line.source import Pair, Source
 from preorder.data import Alignment, Bitext, Permutation, Sentence
 from preorder.data.formats import formatted
 from preorder.errors import UsageError

@@ -155,7 +155,7 @@ swap --src ten --out-dir ten | cannot be written
 @pytest.mark.parametrize(("line", "reason"), rows(LINES))
 def test_one_line_and_status_2(tmp_path, monkeypatch, refuses, line, reason):
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("preorder.cli.shards.load_ray", lambda: None)
+    monkeypatch.setattr("preorder.command_line.shards.load_ray", lambda: None)
     for name, lines in FILES.items():
         write(tmp_path / name, *lines)
     before = content(tmp_path)

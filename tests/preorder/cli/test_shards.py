@@ -107,7 +107,7 @@ def test_a_changed_model_option_or_folder(folder, model, apply, monkeypatch, cap
     assert apply(src="in2/*") == 2
     assert "out was made with another --src ('" in capsys.readouterr().err
     with monkeypatch.context() as patch:
-        patch.setattr("preorder.cli.shards.__version__", "0")
+        patch.setattr("preorder.command_line.shards.__version__", "0")
         assert apply() == 2
     assert "out was made with another version of onmt-preorder ('" in capsys.readouterr().err
     shutil.copytree("in", "elsewhere/in")
@@ -201,8 +201,8 @@ def elsewhere(monkeypatch, asked):
         for shard in shards:
             work(shard, lambda _: None)
 
-    monkeypatch.setattr("preorder.cli.shards.run_shards", run_shards)
-    monkeypatch.setattr("preorder.cli.shards.load_ray", lambda: None)
+    monkeypatch.setattr("preorder.command_line.shards.run_shards", run_shards)
+    monkeypatch.setattr("preorder.command_line.shards.load_ray", lambda: None)
 
 
 @pytest.mark.parametrize("more", [(), ("--n-best", "2", "--format", "order")], ids=" ".join)

@@ -8,16 +8,17 @@ from __future__ import annotations
 import argparse
 import os
 import re
-from dataclasses import replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
 from preorder import __version__
 from preorder.annotate import stanza as annotation
 from preorder.annotate.stanza import TREES, StanzaOptions
-from preorder.cli.source import STANZA, Source
 from preorder.command_line import options
 from preorder.command_line.paths import refuse_in_model
+from preorder.command_line.source import STANZA, Source
 from preorder.errors import UsageError, shown
 from preorder.io import files, storage
 from preorder.io.files import STANDARD
@@ -82,22 +83,38 @@ def _address(text: str) -> str:
     return text
 
 
-def check_options(arguments: argparse.Namespace, source: Source) -> None:
-    """Check that the options of shards and of the engine go together, and that this is installed."""
+@dataclass(frozen=True)
+class Folder:
+    """A folder of outputs, one a shard, and what makes them."""
+
+    path: str
+    part: tuple[int, int] = (1, 1)  # which part of the shards, from 1, and of how many
+    ray: RayOptions | None = None  # None: this machine
+    settings: Mapping[str, Any] = field(default_factory=dict)  # what is said of the source's language
+
+
+def given_folder(arguments: argparse.Namespace, source: Source) -> Folder | None:
+    """Return what the options of shards and of the engine ask for; None: no shards."""
     if arguments.engine == LOCAL:
         options.refuse(arguments, RAY_ONLY, "without --engine ray")
     elif arguments.stanza_device != "gpu":
         options.refuse(arguments, ("gpu_share",), "without --stanza-device gpu")
     if arguments.out_dir is None:
         options.refuse(arguments, ("shard", "engine"), "without --out-dir")
-        return
+        return None
     if arguments.out != STANDARD:
         raise UsageError("--out and --out-dir exclude each other")
     if STANDARD in _patterns(source).values():
         raise UsageError("--out-dir needs files, as --src 'in/*.gz'")
     refuse_in_model(arguments.out_dir)
+    ray = None
     if arguments.engine == RAY:
         load_ray()
+        chosen = {name: getattr(arguments, name) for name in ("address", "tries", "patience")}
+        chosen = {name: value for name, value in chosen.items() if value is not None}
+        ray = RayOptions(gpus=arguments.gpu_share or GPU_SHARE, **chosen)
+    settings = {"--lang": source.lang, "--tagset": source.tagset}
+    return Folder(arguments.out_dir, arguments.shard or (1, 1), ray, settings)
 
 
 def _patterns(source: Source) -> dict[str, str]:
@@ -113,7 +130,7 @@ def for_shard(job: Any, shard: Shard) -> Any:
 
 
 def do(
-    arguments: argparse.Namespace,
+    folder: Folder,
     source: Source,
     settings: dict[str, Any],
     stanza: StanzaOptions | None,
@@ -127,24 +144,20 @@ def do(
     Settings are all that the outputs depend on, as JSON, but for the input and Stanza.
     """
     patterns = _patterns(source)
-    shards = find_shards(patterns, arguments.out_dir, outputs)
-    inputs = {f"--{name}": getattr(source, name) for name in INPUTS}
-    inputs |= {"--lang": arguments.lang, "--tagset": arguments.tagset}
+    shards = find_shards(patterns, folder.path, outputs)
+    inputs = {f"--{name}": getattr(source, name) for name in INPUTS} | folder.settings
     for name, pattern in patterns.items():
         kind = f"/*{_ENDING.search(pattern)[0]}" if name in ("pos", "trees") else ""
         inputs[f"--{name}"] = os.path.dirname(storage.absolute(pattern)) + kind
     settings = {"version of onmt-preorder": __version__} | inputs | settings | _stanza_settings(stanza)
-    check_manifest(arguments.out_dir, settings, [shard.output for shard in shards])
-    number, of = arguments.shard or (1, 1)
+    check_manifest(folder.path, settings, [shard.output for shard in shards])
+    number, of = folder.part
     shards = shards[number - 1 :: of]
     engine = local
-    if arguments.engine == RAY:
+    if folder.ray is not None:
         needs_gpu = stanza is not None and stanza.device == "gpu"
-        gpus = (arguments.gpu_share or GPU_SHARE) if needs_gpu else 0
-        chosen = {name: getattr(arguments, name) for name in ("address", "tries", "patience")}
-        chosen = {name: value for name, value in chosen.items() if value is not None}
-        facts = partial(_facts, arguments.out_dir, stanza)
-        engine = partial(on_ray, RayOptions(cpus=cpus, gpus=gpus, **chosen), facts)
+        ray = replace(folder.ray, cpus=cpus, gpus=folder.ray.gpus if needs_gpu else 0)
+        engine = partial(on_ray, ray, partial(_facts, folder.path, stanza))
     done = storage.sizes(path for shard in shards for path in outputs(shard)).keys()
     run_shards(shards, work, engine, lambda shard: done >= outputs(shard))
 
