@@ -2,6 +2,7 @@
 
 Bad input and output is a DataError, with the file and the line; bad options are a UsageError. The command
 line prints them and ends with exit status 2. Any other exception is a fault of the program, with a traceback.
+A message names a value of the caller's in backquotes, as `` `held_out` ``: a command line shows the option.
 """
 
 from __future__ import annotations
@@ -74,7 +75,7 @@ class NotFiniteError(PreorderError):
     def __init__(self, what: str) -> None:
         super().__init__(
             f"{what} are not finite: the training has diverged, or the model is damaged; try smaller steps "
-            "(--learning-rate, --aggressiveness), or another --seed"
+            "(`learning_rate`, `aggressiveness`), or another `seed`"
         )
 
 

@@ -12,8 +12,8 @@ from collections.abc import Callable, Sequence
 from statistics import fmean, median
 from typing import Literal, get_args
 
+from preorder.data.permutation import Permutation
 from preorder.data.sentence import CERTAIN, Alignment
-from preorder.data.trees import Permutation
 
 UnalignedRule = Literal["nearest", "left", "right", "keep"]
 Statistic = Literal["mean", "min", "median"]

@@ -330,7 +330,7 @@ def system_examples(data: EvaluationData, metric: str, baseline: str, system: st
     for name in (baseline, system):
         check_system(name, data.systems)
     if baseline == system:
-        raise UsageError(f"{system!r} cannot be compared with itself: name two systems (--hyp)")
+        raise UsageError(f"{system!r} cannot be compared with itself: name two systems")
     (measured,) = data.measure([metric])
     scores = {name: measured.metric.score(runs[0]) for name, runs in measured.systems.items()}
     differences = scores[system] - scores[baseline]

@@ -148,7 +148,7 @@ def _allowed(path: str, places: Sequence[str]) -> str:
     except (OSError, RuntimeError, ValueError) as error:
         raise DataError(f"{path!r} is no path: {error}") from None
     if not any(real.is_relative_to(Path(place).resolve()) for place in places):
-        raise DataError(f"{real} lies outside of the folder; with --also it may be read")
+        raise DataError(f"{real} lies outside of the folder; with `also` it may be read")
     return path
 
 

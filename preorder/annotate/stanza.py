@@ -78,7 +78,7 @@ def prepare(options: StanzaOptions) -> list[Any]:
 
     if options.spacy:
         if options.trees == "constituency":
-            raise UsageError("spaCy has no constituency trees: ask for --trees dependency")
+            raise UsageError("spaCy has no constituency trees: ask for dependency trees")
         return [spacy.checksum(options.spacy), metadata.version("spacy")]
     if importlib.util.find_spec("stanza") is None:  # importing it takes seconds
         raise MissingExtraError("stanza", "stanza")
@@ -141,7 +141,7 @@ def _download(options: StanzaOptions) -> Path:
         command = _command(options.language, "DIR")
         raise UsageError(
             f"Stanza's models for {options.language} cannot be downloaded ({_one_line(error)}); get them "
-            f"where there is a network: {command}; --stanza-dir DIR names the folder"
+            f"where there is a network: {command}; `stanza_dir` names the folder"
         ) from None
     return Path(common.DEFAULT_MODEL_DIR)
 
@@ -190,7 +190,7 @@ def remembered_folder(trained: StanzaOptions | None, given: str | None) -> str |
         return folder if given is None else given
     LOGGER.warning(
         f"{folder}: the folder of Stanza's models that the model was trained with is not there: "
-        "Stanza's own folder is used; --stanza-dir names another"
+        "Stanza's own folder is used; `stanza_dir` names another"
     )
     return None
 

@@ -12,7 +12,7 @@ from itertools import tee
 from typing import TYPE_CHECKING, Any, TextIO
 
 from preorder.annotate.stanza import StanzaOptions
-from preorder.command_line import options, shards, source
+from preorder.command_line import flag, options, shards, source
 from preorder.command_line.source import Source
 from preorder.data import BinaryTree, Permutation, Sentence
 from preorder.data.formats import Escaped, format_confidence, formatted, parse_annotated, warn_of_escapes
@@ -96,9 +96,9 @@ def run(arguments: argparse.Namespace) -> None:
             settings["--min-expected-tau"] = job.min_expected_tau
     model = load_model(job.model)
     if measures_confidence(job):
-        option = "--min-expected-tau" if job.confidence_out is None else "--confidence-out"
-        check_able(option, model.preorderer.method, "has_confidences")
-        options.refuse(arguments, ("n_best",), f"with {option}")
+        name = "min_expected_tau" if job.confidence_out is None else "confidence_out"
+        check_able(name, model.preorderer.method, "has_confidences")
+        options.refuse(arguments, ("n_best",), f"with {flag(name)}")
     given, stanza = source.for_model(job.source, model)
     job = replace(job, source=given)
     if folder is not None:

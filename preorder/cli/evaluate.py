@@ -155,7 +155,7 @@ def _ordered(directory: str, given: Source, calibrates: bool) -> list[tuple[str,
     """Return the orders that a model predicts and, to calibrate them, its inversions: named columns."""
     model = load_model(directory)
     if calibrates:
-        check_able("--calibration", model.preorderer.method, "has_confidences")
+        check_able("calibration", model.preorderer.method, "has_confidences")
     given, stanza = source.for_model(given, model)
 
     def found(sentences: Sequence[Sentence]) -> list[tuple]:

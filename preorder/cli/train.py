@@ -14,14 +14,13 @@ from preorder.alignment.links import DEFAULT_SYMMETRIZATION
 from preorder.annotate import stanza as annotation
 from preorder.annotate.classes import DEFAULT_CLASSES
 from preorder.annotate.stanza import StanzaOptions, add_layers
-from preorder.command_line import options, source
+from preorder.command_line import method_options, options, source
 from preorder.command_line.paths import given_paths
 from preorder.command_line.source import Pair, Source
 from preorder.data import Alignment, Bitext, Permutation, Sentence
 from preorder.data.formats import formatted
 from preorder.errors import UsageError
 from preorder.io import files, storage
-from preorder.learning import options as method_options
 from preorder.learning.checkpoint import Checkpoints
 from preorder.methods.model_directory import Model, check_replaceable, load_model, save_model
 from preorder.methods.registry import METHODS, all_options, check_able, check_trees, method_class
@@ -193,7 +192,7 @@ def _plan(job: _Job, method: str, initial: Model | None, has_trees: bool) -> Tra
     method_class(method)  # are its packages installed?
     check_trees(method, has_trees)
     if job.keep_folds:
-        check_able("--keep-folds", method, "keeps_folds")
+        check_able("keep_folds", method, "keeps_folds")
     if initial is not None and job.classes is not None:
         raise UsageError("--classes: with --init the model's word classes are used")
     given = method_options.given_options(method, all_options(), job.given)

@@ -17,7 +17,7 @@ import resource
 import sys
 import time
 import unicodedata
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -39,6 +39,8 @@ _MAX_WIDTH = 10_000  # characters that the widest table may need
 _NO_MEMORY = re.compile("(allocate|not enough|out of) memory|start new thread|map segment|load shared object")
 """What PyTorch, Python's threads and compiled modules say, which have no error of their own for it."""
 
+_VALUE = re.compile(r"`(\w+)`")  # a value's name in a message
+
 _CHOICE = re.compile(r"invalid choice: '(.*)' \(choose from (.*)\)")
 
 
@@ -57,6 +59,11 @@ class Parser(argparse.ArgumentParser):
         if unknown and all(os.path.exists(word) for word in words.split(" ")):
             message += "; a file needs its option (--src), a pattern is to be in quotes: 'in/*.gz'"
         self.exit(2, f"{self.prog}: {visible(message)} (see {self.prog} --help)\n")
+
+
+def flag(name: str) -> str:
+    """Return the option of a name."""
+    return "--" + name.replace("_", "-")
 
 
 def execute(parser: argparse.ArgumentParser, argv: Sequence[str] | None = None) -> int:
@@ -141,7 +148,7 @@ def show_messages(arguments: argparse.Namespace) -> Iterator[None]:
     """Show on standard error what is said in the block, as much of it as the options ask for."""
     as_json = getattr(arguments, "log_format", "text") == "json"
     is_verbose, is_quiet = (getattr(arguments, name, False) for name in ("verbose", "quiet"))
-    handler = _Lines(time.monotonic() if is_verbose else None, as_json)
+    handler = _Lines(time.monotonic() if is_verbose else None, as_json, vars(arguments).keys())
     loggers = [LOGGER, logging.getLogger()] if as_json else [LOGGER]  # the root: what OpenNMT-py warns of
     before = LOGGER.level, LOGGER.propagate
     LOGGER.setLevel(logging.WARNING if is_quiet else logging.DEBUG if is_verbose else logging.INFO)
@@ -161,20 +168,22 @@ class _Lines(logging.Handler):
     """Writes each message as a line, above the progress bars, with the time and the seconds since a start.
 
     ``as_json``: as an object of ``time`` (ISO 8601), ``level`` and ``message``. ``start`` None: no times.
+    A value that has an option, by ``names``, is shown as this option.
     """
 
-    def __init__(self, start: float | None, as_json: bool) -> None:
+    def __init__(self, start: float | None, as_json: bool, names: Collection[str] = ()) -> None:
         super().__init__()
-        self._start, self._as_json = start, as_json
+        self._start, self._as_json, self._names = start, as_json, names
         if as_json:
             self.name = LINES_ALONE
 
     def emit(self, record: logging.LogRecord) -> None:
-        line = visible(record.getMessage())
+        message = _VALUE.sub(self._option, record.getMessage())
+        line = visible(message)
         if self._as_json:
             now = datetime.now().astimezone().isoformat(timespec="milliseconds")
             level = record.levelname.lower()
-            line = json.dumps({"time": now, "level": level, "message": record.getMessage()})
+            line = json.dumps({"time": now, "level": level, "message": message})
         elif self._start is not None:
             line = f"[{time.strftime('%H:%M:%S')} {time.monotonic() - self._start:6.1f} s] {line}"
         with contextlib.suppress(OSError):  # that nobody can read it is no reason to stop
@@ -182,6 +191,10 @@ class _Lines(logging.Handler):
                 bars.tqdm.write(line, file=sys.stderr)
             else:  # there is no bar: it need not be imported
                 print(line, file=sys.stderr)
+
+    def _option(self, match: re.Match[str]) -> str:
+        name = "pos" if match[1] == "tags" else match[1]  # as the API calls them
+        return flag(name) if name in self._names else match[0]
 
 
 def visible(text: str) -> str:

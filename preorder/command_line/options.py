@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import fields
 from functools import partial
@@ -10,9 +11,9 @@ from typing import Any, TypeVar
 
 from preorder.alignment.gold import STATISTICS, UNALIGNED_RULES
 from preorder.analysis import SWAP_PERCENTAGES
-from preorder.command_line import add_verbosity
+from preorder.command_line import add_verbosity, flag
 from preorder.data.formats import parse_order, parse_positions
-from preorder.data.trees import Permutation
+from preorder.data.permutation import Permutation
 from preorder.errors import UsageError, shown
 from preorder.io.files import STANDARD, read_parsed
 from preorder.learning.options import (
@@ -21,8 +22,7 @@ from preorder.learning.options import (
     MAX_SEED,
     MAX_THREADS,
     MAX_TRAINING_LENGTH,
-    flag,
-    parse_number,
+    problem,
 )
 
 T = TypeVar("T")
@@ -197,6 +197,16 @@ def refuse(arguments: argparse.Namespace, names: Iterable[str], why: str) -> Non
     for name in names:
         if getattr(arguments, name) != arguments.parser.get_default(name):
             raise UsageError(f"{flag(name)} has no effect {why}")
+
+
+def parse_number(least: float, most: float, text: str) -> Any:
+    """Parse a number of the command line, a whole one if ``most`` is one; argparse reports its errors."""
+    value: Any = text
+    with contextlib.suppress(ValueError):
+        value = type(most)(text)
+    if reason := problem(value, least, most):
+        raise argparse.ArgumentTypeError(reason)
+    return value
 
 
 natural, positive, at_least_two = (partial(parse_number, least, MOST) for least in range(3))

@@ -20,7 +20,7 @@ from preorder.annotate.stanza import (
     StanzaOptions,
     remembered_folder,
 )
-from preorder.command_line import options
+from preorder.command_line import flag, options
 from preorder.data.formats import (
     parse_source,
     parse_tokens,
@@ -31,7 +31,7 @@ from preorder.data.sentence import Alignment, Sentence
 from preorder.data.texts import check_tags, read_tokens, token_lines
 from preorder.errors import UsageError
 from preorder.io import files, storage
-from preorder.learning.options import MAX_CLASSES, check_number, flag
+from preorder.learning.options import MAX_CLASSES, check_number
 from preorder.progress import LOGGER
 from preorder.syntax.read import TAGSETS, Tagset, TreeFile, add_trees
 

@@ -13,8 +13,9 @@ from decimal import Decimal
 from functools import lru_cache, partial
 from typing import Any, TypeVar
 
+from preorder.data.permutation import Permutation
 from preorder.data.sentence import CERTAIN, Alignment, Link, Sentence
-from preorder.data.trees import BinaryTree, Permutation
+from preorder.data.trees import BinaryTree
 from preorder.errors import DataError, shown
 from preorder.io.files import first_filled, parse_lines, read_lines, read_parsed
 from preorder.progress import LOGGER

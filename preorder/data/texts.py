@@ -33,7 +33,7 @@ _KINDS = (  # pattern of the first filled line, what the file is (None: a table)
     (
         re.compile(r"1(\t[^\t]*){9}$"),
         "CoNLL-U",
-        "--trees reads it; give its words as text",
+        "`trees` reads it; give its words as text",
     ),
     (
         re.compile(r".*\S.*\t.*\S"),

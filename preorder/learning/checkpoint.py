@@ -95,11 +95,11 @@ class Checkpoint:
             if metadata["checksum"] != _checksum(metadata["values"], arrays):
                 raise ValueError("its content has changed since it was written")
         except (OSError, SafetensorError, KeyError, ValueError, DataError) as error:
-            raise DataError(f"not a checkpoint; --fresh starts anew: {error}", self._path) from None
+            raise DataError(f"not a checkpoint; `fresh` starts anew: {error}", self._path) from None
         if metadata.get("key") != key:
             raise UsageError(
                 f"{self._path}: left by an interrupted training with other data or options; "
-                "go on with those, or start anew with --fresh"
+                "go on with those, or start anew with `fresh`"
             )
         return values, arrays
 

@@ -115,7 +115,7 @@ def common_layers(sentences: Iterable[Sentence], word_dropout: float = 0.0) -> l
     sentences = tuple(sentences)
     layers = [name for name in LAYERS if all(getattr(sentence, name) is not None for sentence in sentences)]
     if word_dropout == 1 and layers == ["words"]:
-        raise UsageError("word dropout of 1 needs tags (--pos) or word classes to learn from")
+        raise UsageError("word dropout of 1 needs `tags` or word classes to learn from")
     return [name for name in layers if name != "words" or word_dropout < 1]
 
 

@@ -1,4 +1,4 @@
-"""Options of ``preorder train`` that belong to single methods: a frozen dataclass for each method.
+"""Options that belong to single methods, a frozen dataclass for each, and checks of values.
 
 A field ``name: Annotated[kind, help, most, 0] = default`` becomes an option of the command line: a positive
 number, at most ``most`` or else ``MOST``, or 0 where this stands at the end; with a ``Literal`` one of its
@@ -7,11 +7,8 @@ values. A field without help (``seed``, ``threads``) is one that the command lin
 
 from __future__ import annotations
 
-import argparse
-import contextlib
 from collections.abc import Collection, Mapping
 from dataclasses import asdict, fields
-from functools import partial
 from numbers import Integral, Real
 from typing import Annotated, Any, NamedTuple, TypeVar, get_args, get_origin, get_type_hints
 
@@ -45,18 +42,13 @@ LearningRateOption = Annotated[
 Options = TypeVar("Options")
 
 
-class _Option(NamedTuple):
+class MethodOption(NamedTuple):
+    """An option of some methods."""
+
     kind: Any
     help: str
     bounds: tuple[float, float]  # of a number
     defaults: dict[str, Any]  # by method
-
-    @property
-    def explained(self) -> str:
-        defaults = {str(default) for default in self.defaults.values()}
-        if len(defaults) > 1:
-            defaults = [f"{default} for {method}" for method, default in self.defaults.items()]
-        return f"{self.help} (default: {', '.join(defaults)})"
 
 
 def without_threads(options: Any) -> dict[str, Any]:
@@ -64,30 +56,9 @@ def without_threads(options: Any) -> dict[str, Any]:
     return {name: value for name, value in asdict(options).items() if name != "threads"}
 
 
-def add_options(parser: argparse.ArgumentParser, methods: Mapping[str, type[Any]]) -> None:
-    """Add the options of all methods (name → dataclass) to a parser, each once, grouped by their methods."""
-    groups: dict[tuple[str, ...], argparse._ArgumentGroup] = {}
-    for name, option in _all(methods).items():
-        owners = tuple(option.defaults)
-        if owners not in groups:
-            groups[owners] = parser.add_argument_group(f"options of --method {', '.join(owners)}")
-        choices, parse = get_args(option.kind), partial(parse_number, *option.bounds)
-        how = {"choices": choices} if choices else {"metavar": "N", "type": parse}
-        groups[owners].add_argument(flag(name), help=option.explained, **how)
-
-
-def given_options(method: str, methods: Mapping[str, type[Any]], given: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a method's options that a command line gives, which must not give those of other methods."""
-    for name, option in _all(methods).items():
-        if method not in option.defaults and given[name] is not None:
-            raise UsageError(f"{flag(name)} is no option of --method {method}")
-    values = {field.name: given[field.name] for field in fields(methods[method])}
-    return {name: value for name, value in values.items() if value is not None}
-
-
 def checked_options(options: type[Options], given: Mapping[str, Any]) -> Options:
     """Return a method's options: those given, which are checked, else the defaults."""
-    known, values = _all({"": options}), {}
+    known, values = options_of({"": options}), {}
     bounds = {"seed": (0, MAX_SEED), "threads": (1, MAX_THREADS)}
     bounds |= {name: option.bounds for name, option in known.items()}
     for name, value in given.items():
@@ -98,19 +69,9 @@ def checked_options(options: type[Options], given: Mapping[str, Any]) -> Options
     return options(**values)
 
 
-def parse_number(least: float, most: float, text: str) -> Any:
-    """Parse a number of the command line, a whole one if ``most`` is one; argparse reports its errors."""
-    value: Any = text
-    with contextlib.suppress(ValueError):
-        value = type(most)(text)
-    if reason := _problem(value, least, most):
-        raise argparse.ArgumentTypeError(reason)
-    return value
-
-
 def check_number(name: str, value: Any, least: float, most: float) -> Any:
     """Return a number that no command line has checked, as an int if ``most`` is one, else as a float."""
-    if reason := _problem(value, least, most):
+    if reason := problem(value, least, most):
         raise UsageError(f"{name}: {reason}")
     return int(value) if isinstance(most, int) else float(value)
 
@@ -129,7 +90,7 @@ def check_choice(name: str, value: Any, choices: Collection[str]) -> str:
     return str(value)
 
 
-def _problem(value: Any, least: float, most: float) -> str | None:
+def problem(value: Any, least: float, most: float) -> str | None:
     """Return why a value is not a number between bounds, a whole one if ``most`` is one; or None."""
     kind, what = (Integral, "whole number") if isinstance(most, int) else (Real, "number")
     if isinstance(value, kind) and not isinstance(value, bool) and least <= value <= most:
@@ -138,8 +99,9 @@ def _problem(value: Any, least: float, most: float) -> str | None:
     return f"{shown(value)} is not a {what} {bounds}"
 
 
-def _all(methods: Mapping[str, type[Any]]) -> dict[str, _Option]:
-    options: dict[str, _Option] = {}
+def options_of(methods: Mapping[str, type[Any]]) -> dict[str, MethodOption]:
+    """Return the options of methods (name → dataclass) by their names."""
+    options: dict[str, MethodOption] = {}
     for method, cls in methods.items():
         hints = get_type_hints(cls, include_extras=True)
         for field in fields(cls):
@@ -147,11 +109,6 @@ def _all(methods: Mapping[str, type[Any]]) -> dict[str, _Option]:
                 kind, text, *bounds = get_args(hints[field.name])
                 most, *least = bounds or [MOST.get(kind, 0)]
                 least = least or [1 if kind is int else ABOVE_ZERO]
-                option = _Option(kind, text, (*least, most), {})
+                option = MethodOption(kind, text, (*least, most), {})
                 options.setdefault(field.name, option).defaults[method] = field.default
     return options
-
-
-def flag(name: str) -> str:
-    """Return the option of a name."""
-    return "--" + name.replace("_", "-")

@@ -57,10 +57,10 @@ STANZA_FIELDS = ("trees", "tagset", "tagged")  # of Stanza's options that a mode
 STANZA_FOLDER, SPACY = "folder", "spacy"  # that of its models, an absolute path, and spaCy's model
 
 LAYER_OPTIONS = {  # what a model may need
-    "tags": "POS tags (--pos)",
-    "classes": "word classes (--annot)",
-    "constituency": "constituency trees (--trees)",
-    "dependency": "dependency trees (--trees)",
+    "tags": "POS tags (`tags`)",
+    "classes": "word classes (`annot`)",
+    "constituency": "constituency trees (`trees`)",
+    "dependency": "dependency trees (`trees`)",
 }
 
 

@@ -6,7 +6,7 @@ import pkgutil
 from dataclasses import dataclass
 from typing import Annotated, Any, Literal, NamedTuple
 
-from preorder.data.trees import BinarisationOption
+from preorder.data.trees import Binarisation
 from preorder.errors import UsageError
 from preorder.learning.options import (
     DropoutOption,
@@ -67,7 +67,11 @@ SizeOption = Annotated[
 class RecursiveOptions:
     """``rvnn``: threads order held-out lines."""
 
-    binarisation: BinarisationOption = "head"
+    binarisation: Annotated[
+        Binarisation,
+        "how trees are made binary: head (a head is joined with its neighbours first), left or right "
+        "(branching)",
+    ] = "head"
     category: Annotated[Literal["on", "off"], "whether the network sees the categories of nodes"] = "on"
     weighting: Annotated[
         Weighting,
@@ -127,15 +131,14 @@ NEED_TREES = tuple(name for name, method in METHODS.items() if method.needs_tree
 def check_trees(method: str, given: bool) -> None:
     """Check that syntax trees are given to a method that needs them."""
     if METHODS[method].needs_trees and not given:
-        kinds = "constituency or dependency, with --lang"
-        raise UsageError(f"--method {method} needs syntax trees: --trees F, or --trees {kinds}")
+        raise UsageError(f"`method` {method} needs syntax `trees`, constituency or dependency")
 
 
-def check_able(option: str, method: str, ability: str) -> None:
-    """Refuse an option where a method lacks this field of :class:`Method`."""
+def check_able(name: str, method: str, ability: str) -> None:
+    """Refuse a value where a method lacks this field of :class:`Method`."""
     if not getattr(METHODS[method], ability):
-        able = (name for name, one in METHODS.items() if getattr(one, ability))
-        raise UsageError(f"{option}: of --method {' and '.join(able)} alone, not {method}")
+        able = (other for other, one in METHODS.items() if getattr(one, ability))
+        raise UsageError(f"`{name}`: of `method` {' and '.join(able)} alone, not {method}")
 
 
 def method_class(method: str) -> type[Any]:

@@ -60,7 +60,7 @@ class TrainingPlan:
 
     def __post_init__(self) -> None:
         if self.members > 1:
-            check_able("--members", self.method, "averages")
+            check_able("members", self.method, "averages")
 
     @classmethod
     def of(cls, method: str, **given: Any) -> TrainingPlan:
@@ -73,10 +73,10 @@ class TrainingPlan:
         chosen = {name: given.pop(name) for name in names & given.keys()}
         if (initial := given.get("initial")) is not None:
             if initial.preorderer.method != method:
-                raise UsageError(f"--init: the model is of method {initial.preorderer.method}, not {method}")
+                raise UsageError(f"`init`: the model is of method {initial.preorderer.method}, not {method}")
             for name, value in initial.preorderer.fixed_options().items():
                 if chosen.setdefault(name, value) != value:
-                    raise UsageError(f"--{name} {chosen[name]}: the model of --init has {value}")
+                    raise UsageError(f"`{name}` {chosen[name]}: the model of `init` has {value}")
         for name in BOUNDS.keys() & given.keys():
             if name != "held_out" or given[name] is not None:
                 given[name] = check_number(name, given[name], *BOUNDS[name])
@@ -202,7 +202,7 @@ def held_out_lines(lines: int, count: int | None) -> int:
     if count is None:
         return min(DEFAULT_HELD_OUT, int(MAX_SHARE * lines))
     if count >= lines:
-        raise UsageError(f"--held-out {count}: no line of {lines} is left to learn from")
+        raise UsageError(f"`held_out` {count}: no line of {lines} is left to learn from")
     return count
 
 

@@ -116,7 +116,7 @@ def _check_outputs(shards: list[Shard], folder: str, outputs: Outputs) -> None:
     for path in (path for shard in shards for path in shard.inputs.values()):
         output = os.path.join(folder, os.path.basename(path))
         if output in sources and is_place(os.path.dirname(path)):
-            raise UsageError(f"{path} would be overwritten while it is needed: name another --out-dir")
+            raise UsageError(f"{path} would be overwritten while it is needed: name another `out_dir`")
 
 
 def check_manifest(folder: str, settings: dict[str, Any], outputs: list[str]) -> None:

@@ -13,8 +13,8 @@ import yaml
 
 from preorder.annotate.stanza import LANGUAGE, STANZA, TREES
 from preorder.cli import build_parser
+from preorder.command_line.method_options import given_options
 from preorder.errors import DataError, UsageError, shown
-from preorder.learning.options import given_options
 from preorder.methods.model_directory import load_model
 from preorder.methods.registry import NEED_TREES, all_options
 from preorder_recipes.configuration import SUBWORD_TRANSFORM, key_and_value

@@ -11,7 +11,7 @@ import pytest
 from preorder.cli import build_parser, main
 from preorder.command_line import Parser, execute
 from preorder.command_line.paths import check_paths
-from preorder.learning.options import _all
+from preorder.learning.options import options_of
 from preorder.methods.registry import all_options
 from tests.support.running import environment
 from tests.support.texts import content
@@ -181,7 +181,7 @@ def test_output_is_utf8_whatever_the_locale(folder, locale):
     assert run("gold --src src --align align", **locale) == (0, "私￨0 は￨1\n", "")
 
 
-BOUNDED = [f"--{name.replace('_', '-')}" for name, o in _all(all_options()).items() if o.bounds[1]]
+BOUNDED = [f"--{name.replace('_', '-')}" for name, o in options_of(all_options()).items() if o.bounds[1]]
 NUMBERS = {
     "train": ["--seed", "--threads", "--limit", "--max-length", "--held-out", "--cross-fit", *BOUNDED],
     "apply": ["--n-best", "--threads"],

@@ -5,7 +5,8 @@ import sys
 import numpy as np
 
 from preorder.btg.grammar import NODE_FIELDS
-from preorder.data.trees import DependencyTree, Permutation
+from preorder.data.permutation import Permutation
+from preorder.data.trees import DependencyTree
 from preorder.learning.encode import Encoder
 from preorder.methods.base import permutations
 from preorder.methods.model_directory import Model, save_model

@@ -174,7 +174,7 @@ class NeuralBTGPreorderer(Preorderer):
     def fixed_options(self) -> dict[str, Any]:
         """See :meth:`.base.Preorderer.fixed_options`."""
         if len(self.members) > 1:
-            raise UsageError("--init: a model of several members: training begins from a single one")
+            raise UsageError("`init`: a model of several members: training begins from a single one")
         lstm = self.members[0].scorer.encoder
         partner = "none" if self.members[0].partner is None else "perceptron"
         return {"hidden": lstm.hidden_size, "depth": lstm.num_layers, "ensemble": partner}

@@ -196,9 +196,9 @@ def kind_of(sentences: Sequence[Sentence]) -> str:
     """Return the kind of the trees of sentences, all of which need trees of one kind, and tags."""
     kinds = [kind for kind in KINDS if any(getattr(sentence, kind) is not None for sentence in sentences)]
     if not kinds or any(sentence.tree is None for sentence in sentences):
-        raise UsageError("the method needs syntax trees (--trees), and none are given")
+        raise UsageError("the method needs syntax trees (`trees`), and none are given")
     if len(kinds) > 1:
         raise UsageError("constituency and dependency trees are mixed")
     if any(sentence.tags is None for sentence in sentences):
-        raise UsageError("the method needs POS tags (--pos), and none are given")
+        raise UsageError("the method needs POS tags (`tags`), and none are given")
     return kinds[0]

@@ -300,7 +300,7 @@ def test_no_network(monkeypatch):
         monkeypatch.setenv(name, "http://127.0.0.1:9")
     monkeypatch.delenv(stanza.FOLDER_VARIABLE, raising=False)
     message = (
-        r"models for en cannot be downloaded \(.*\); get them where .*; --stanza-dir DIR names the folder$"
+        r"models for en cannot be downloaded \(.*\); get them where .*; `stanza_dir` names the folder$"
     )
     with pytest.raises(UsageError, match=message) as caught:
         prepare(StanzaOptions("en"))

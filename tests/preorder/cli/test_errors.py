@@ -129,7 +129,7 @@ apply --model en-verb-final --out-dir dir --address ray://a.b:1 | neither auto n
 apply --model en-verb-final --out-dir dir --address a.b:c | neither auto nor HOST:PORT: 'a.b:c'
 train --method btg --src ab --align from1 --model out | do they count from 1? (preorder map --first-index 1)
 train --method btg --src ab --align turned --model out | are they target-source? (preorder map --reverse)
-train --method rvnn --src none --align none --model out | --method rvnn needs syntax trees: --trees F, or
+train --method rvnn --src none --align none --model out | --method rvnn needs syntax --trees
 train --seed 4294967296 | argument --seed: 4294967296 is not a whole number from 0 to 4294967295 (see
 train --minibatch 1000001 | argument --minibatch: 1000001 is not a whole number from 1 to 1000000 (see
 train --dropout 2 | argument --dropout: 2.0 is not a number from 0 to 0.99 (see

@@ -5,8 +5,9 @@ from typing import Annotated, Literal
 import numpy as np
 import pytest
 
+from preorder.command_line.method_options import add_options, given_options
 from preorder.errors import UsageError
-from preorder.learning.options import add_options, checked_options, given_options
+from preorder.learning.options import checked_options
 
 
 @dataclass(frozen=True)

@@ -136,7 +136,7 @@ def test_layers_that_the_model_does_not_read(folder, tmp_path, capsys):
 CONTRADICTIONS = """
 neural-btg | btg | --init: the model is of method btg, not neural-btg
 btg | rvnn | --init: the model is of method rvnn, not btg
-rvnn | rvnn | --method rvnn needs syntax trees: --trees F, or --trees constituency or dependency, with --lang
+rvnn | rvnn | --method rvnn needs syntax --trees, constituency or dependency
 rvnn | rvnn --trees TREES --size 9 | --size 9: the model of --init has 8
 rvnn | rvnn --trees TREES --binarisation left | --binarisation left: the model of --init has head
 swap-lstm | swap-lstm --trees TREES --category off | --category off: the model of --init has on

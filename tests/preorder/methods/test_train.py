@@ -48,7 +48,7 @@ def test_held_out_lines_are_drawn_by_seed():
 @pytest.mark.parametrize(("size", "expected"), [(19, 0), (100, 5), (30_000, 1000)])
 def test_lines_held_out_by_default(size, expected):
     assert len(hold_out(unaligned(*[1] * size), None, seed=1)[1]) == expected
-    with pytest.raises(UsageError, match="--held-out 3: no line of 3 is left to learn from"):
+    with pytest.raises(UsageError, match="`held_out` 3: no line of 3 is left to learn from"):
         hold_out(unaligned(1, 1, 1), 3, seed=1)
 
 

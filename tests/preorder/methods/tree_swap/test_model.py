@@ -103,8 +103,8 @@ def test_the_best_orders_that_trees_allow(method):
 @pytest.mark.parametrize(
     ("lines", "reason"),
     [
-        ([Sentence(("a", "b"), ("X", "Y"))], r"needs syntax trees \(--trees\)"),
-        ([CORPUS[0][0], Sentence(("a", "b"), ("X", "Y"))], r"needs syntax trees \(--trees\)"),
+        ([Sentence(("a", "b"), ("X", "Y"))], r"needs syntax trees \(`trees`\)"),
+        ([CORPUS[0][0], Sentence(("a", "b"), ("X", "Y"))], r"needs syntax trees \(`trees`\)"),
         ([Sentence(("a",), tree=ConstituencyTree(1, ()))], r"needs POS tags \(--pos\)"),
         (
             [CORPUS[0][0], Sentence(("a",), ("X",), tree=DependencyTree((-1,), ("root",)))],
