@@ -41,7 +41,7 @@ from preorder.methods.registry import check_able, check_trees
 from preorder.methods.train import TrainingPlan, choose_method, train_model
 
 if TYPE_CHECKING:
-    from preorder.analysis.sentence_picture import DrawnPicture
+    from preorder.analysis.gallery import DrawnPicture
     from preorder.metrics.confidence import OrderConfidence
     from preorder.metrics.orders import OrderEvaluation
 
@@ -161,7 +161,8 @@ class PreorderModel:
             >>> picture.title
             '“they like books”, its tree and its links, before and after preordering'
         """
-        from preorder.analysis.sentence_picture import DrawnPicture, sentence_title
+        from preorder.analysis.gallery import DrawnPicture
+        from preorder.analysis.sentence_picture import sentence_title
         from preorder.analysis.sentence_view import SentenceView
 
         find = partial(confident, self._model.preorderer, self._model.preorderer.trees)

@@ -3,20 +3,15 @@
 from __future__ import annotations
 
 import colorsys
-import os
 import unicodedata
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
-from functools import partial
+from dataclasses import dataclass
 from itertools import accumulate
 from typing import TYPE_CHECKING
 
-from preorder.analysis import PAGE, PICTURES, TEXT
-from preorder.analysis.plots import svg_element, write_picture
-from preorder.analysis.sentence_view import Gallery, Numbered, SentenceView, panel_names
+from preorder.analysis.sentence_view import SentenceView, panel_names
 from preorder.data import BinaryTree
-from preorder.errors import UsageError, require, shown
-from preorder.io.files import write_lines
+from preorder.errors import require
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -93,51 +88,6 @@ def _colours(view: SentenceView) -> list[str]:
         return "#" + "".join(f"{round(255 * part):02x}" for part in rgb)
 
     return list(map(colour, range(len(view.words))))
-
-
-def write_gallery(gallery: Gallery, page_title: str, path: str) -> None:
-    """Write sentences to a file, as a text, a page or a picture, as its name ends."""
-    if path.endswith(TEXT):
-        write_lines(path, gallery.lines())
-    elif path.endswith(PAGE):
-        from preorder.analysis.report import page  # which draws sentences
-
-        write_lines(path, [page(page_title, gallery=gallery)])
-    else:
-        drawn = [(None if gallery.is_single else one.title, one.view) for one in gallery.drawn]
-        title = f"{len(drawn)} sentences before and after preordering"
-        if gallery.is_single:
-            title = sentence_title(drawn[0][1])
-        write_picture(partial(draw_sentences, drawn), title, path)
-
-
-@dataclass(frozen=True)
-class DrawnPicture:
-    """A sentence that a notebook shows as a picture where it is the value of a cell."""
-
-    title: str  # what it shows, for those who cannot see it
-    view: SentenceView = field(repr=False)
-
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the sentence to a file, in the format of its suffix, as ``preorder show --out`` does.
-
-        The suffixes are ``.svg``, ``.png``, ``.pdf``, ``.html`` (a page) and ``.txt``.
-
-        Raises:
-            UsageError: the suffix is another; or the picture is too large for a PNG.
-            DataError: the file cannot be written.
-            MissingExtraError: matplotlib is not installed, and the file is not a ``.txt``.
-
-        Example:
-            >>> model.picture("they like books").save("books.txt")
-        """
-        path, suffixes = os.fspath(path), (*PICTURES, PAGE, TEXT)
-        if not path.endswith(suffixes):
-            raise UsageError(f"a picture's name ends in {' or '.join(suffixes)}: {shown(path)}")
-        write_gallery(Gallery("1 sentence", (Numbered(1, self.view),), True), self.title, path)
-
-    def _repr_svg_(self) -> str:
-        return svg_element(partial(draw_sentence, self.view), self.title)
 
 
 @dataclass(frozen=True)

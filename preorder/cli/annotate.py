@@ -23,7 +23,7 @@ from preorder.io.atomic import is_special
 from preorder.io.storage import split_suffix
 from preorder.learning.checkpoint import Checkpoints, digest
 from preorder.progress import LOGGER, counting
-from preorder.shards import Shard, Tick, in_worker_processes
+from preorder.shards.jobs import Shard, Tick, in_worker_processes
 from preorder.syntax.read import TAGSET_COMMENT
 
 SUFFIXES = {"constituency": ".trees", "dependency": ".conllu"}

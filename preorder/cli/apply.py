@@ -25,7 +25,7 @@ from preorder.methods.registry import check_able
 from preorder.methods.shipped import shipped_models
 from preorder.processes import in_order
 from preorder.progress import counting
-from preorder.shards import Shard, Tick, in_threads
+from preorder.shards.jobs import Shard, Tick, in_threads
 
 if TYPE_CHECKING:
     from preorder.metrics.confidence import OrderConfidence

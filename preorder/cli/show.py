@@ -106,7 +106,7 @@ def run(arguments: argparse.Namespace) -> None:
     if count > MOST_DRAWN and not all(path.endswith(TEXT) for path in arguments.out):
         raise UsageError(f"{count} sentences: a picture holds at most {MOST_DRAWN}; choose some (--sample)")
     for path in arguments.out:
-        from preorder.analysis.sentence_picture import write_gallery
+        from preorder.analysis.gallery import write_gallery
 
         name = Path(files.display_name(given.name)).name
         write_gallery(gallery, f"{name}, before and after preordering", path)

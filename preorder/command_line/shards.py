@@ -23,7 +23,16 @@ from preorder.errors import UsageError, shown
 from preorder.io import files, storage
 from preorder.io.files import STANDARD
 from preorder.learning.checkpoint import digest
-from preorder.shards import MANIFEST, Engine, Outputs, Shard, Work, check_manifest, find_shards, run_shards
+from preorder.shards.jobs import (
+    MANIFEST,
+    Engine,
+    Outputs,
+    Shard,
+    Work,
+    check_manifest,
+    find_shards,
+    run_shards,
+)
 from preorder.shards.on_ray import GPU_SHARE, RayOptions, load_ray, on_ray
 
 INPUTS = ("annot", "src", "pos", "trees")

@@ -28,7 +28,7 @@ from typing import Any
 
 from preorder.errors import DataError, PreorderError, UsageError, require
 from preorder.progress import LOGGER
-from preorder.shards import Report, Reports, Shard, Tick, Work, done_alone
+from preorder.shards.jobs import Report, Reports, Shard, Tick, Work, done_alone
 
 GPU_SHARE = 0.25
 """Share of a GPU that a task takes where it needs one: Stanza's models and a batch need some 4 GB."""

@@ -17,7 +17,7 @@ import pytest
 import preorder
 from preorder import api
 from preorder.alignment.gold import gold_permutation
-from preorder.analysis import sentence_picture
+from preorder.analysis import gallery
 from preorder.cli import build_parser, main
 from preorder.cli import train as train_command
 from preorder.methods.registry import METHODS
@@ -55,7 +55,7 @@ def test_the_examples_of_the_docstrings(tmp_path, monkeypatch):
     names["model"] = preorder.train(sources, alignments)
     failed, attempted = doctest.testmod(api, extraglobs=names)
     assert (failed, attempted > 20) == (0, True)
-    assert doctest.testmod(sentence_picture, extraglobs=names) == (0, 1)
+    assert doctest.testmod(gallery, extraglobs=names) == (0, 1)
 
 
 def test_defaults_are_those_of_the_commands():

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from preorder.errors import DataError, NotFiniteError
 from preorder.progress import LOGGER, announce
-from preorder.shards import Shard
+from preorder.shards.jobs import Shard
 
 
 def shards(folder, *names):

@@ -299,9 +299,7 @@ def test_no_network(monkeypatch):
     for name in ("HTTPS_PROXY", "https_proxy"):
         monkeypatch.setenv(name, "http://127.0.0.1:9")
     monkeypatch.delenv(stanza.FOLDER_VARIABLE, raising=False)
-    message = (
-        r"models for en cannot be downloaded \(.*\); get them where .*; `stanza_dir` names the folder$"
-    )
+    message = r"models for en cannot be downloaded \(.*\); get them where .*; `stanza_dir` names the folder$"
     with pytest.raises(UsageError, match=message) as caught:
         prepare(StanzaOptions("en"))
     assert "\n" not in str(caught.value)

@@ -13,7 +13,7 @@ from fsspec.implementations.memory import MemoryFileSystem
 from preorder import progress
 from preorder.errors import DataError, UsageError
 from preorder.io import files
-from preorder.shards import (
+from preorder.shards.jobs import (
     MANIFEST,
     Shard,
     ShardsError,

@@ -1,0 +1,211 @@
+"""Folders of files, a job each: which there are, what they were made with, and how they are done.
+
+A shard is a pure job, from its inputs to its output, so that any engine can run it: threads and processes
+here, or other machines. What fails is named at the end, and the others are done. A small file in the folder
+of outputs keeps the settings: no folder has outputs of two models.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import threading
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from functools import cache, partial
+from typing import Any, NamedTuple
+
+from preorder.errors import DataError, PreorderError, UsageError, shown
+from preorder.io import files, storage
+from preorder.io.atomic import create_file
+from preorder.io.storage import is_url
+from preorder.processes import in_order, in_processes
+from preorder.progress import LOGGER, shard_progress
+
+MANIFEST = ".preorder.json"
+
+_WILDCARD = re.compile(r"(\*+|\?|\[[^]]+\])")
+_REMEDY = "name another folder, or remove it"
+
+
+@dataclass(frozen=True, slots=True)
+class Shard:
+    """One job: what is read, and what is written; paths or URLs."""
+
+    inputs: Mapping[str, str]  # by the names of options, without hyphens; the first is the source
+    output: str
+
+    @property
+    def source(self) -> str:
+        """The path of the source."""
+        return next(iter(self.inputs.values()))
+
+    def outputs(self) -> set[str]:
+        """Return all that is written, where nothing is beside the output."""
+        return {self.output}
+
+
+Outputs = Callable[[Shard], set[str]]  # all that a shard writes
+Tick = Callable[[int], None]  # counts lines that are done
+Work = Callable[[Shard, Tick], None]  # does a shard: all of its output is there afterwards, or none
+
+
+class Report(NamedTuple):
+    """What came of a shard: its lines, where they are not counted yet, and what is wrong with its input."""
+
+    lines: int
+    failure: DataError | None
+
+
+Reports = Iterator[tuple[Shard, Report]]  # each as soon as its shard is done
+Engine = Callable[[Work, Iterable[Shard], Tick], Reports]
+"""Runs shards, and yields each with its report as they are done."""
+
+
+def find_shards(patterns: Mapping[str, str], folder: str, outputs: Outputs = Shard.outputs) -> list[Shard]:
+    """Return a shard for each file that the first option's pattern fits, in the order of their names.
+
+    A file that belongs to it has, in another option's pattern, the same in place of each wildcard (``*``,
+    ``?``, ``[…]``). Whether it is there is not looked at. Outputs have the names of the sources.
+    """
+    parts = {
+        option: _WILDCARD.split(pattern if is_url(pattern) else re.sub("/+", "/", pattern))
+        for option, pattern in patterns.items()
+    }
+    (source, first), *others = parts.items()
+    pattern = "".join(first)
+    for name, split in others:
+        if len(split) != len(first):
+            raise UsageError(f"--{name} {patterns[name]} has not as many wildcards as --{source} {pattern}")
+    fitting, names = storage.find(pattern)
+    if not names:
+        raise DataError("there is no such file", pattern)
+    key = re.compile("".join(map(_expression, _WILDCARD.split(fitting))))
+    shards = []
+    for name in names:
+        match = key.fullmatch(name)
+        wild = match.groups() if match else ()
+        path = _filled(first, wild) if is_url(pattern) else name
+        inputs = {source: path} | {option: _filled(split, wild) for option, split in others}
+        shards.append(Shard(inputs, os.path.join(folder, os.path.basename(path))))
+    _check_outputs(shards, folder, outputs)
+    return shards
+
+
+def _expression(part: str) -> str:
+    if not _WILDCARD.fullmatch(part):
+        return re.escape(part)
+    return "([^/]*)" if part.startswith("*") else "([^/])"
+
+
+def _filled(parts: list[str], wild: tuple[str, ...]) -> str:
+    return "".join(one + two for one, two in zip(parts[::2], (*wild, ""), strict=True))
+
+
+def _check_outputs(shards: list[Shard], folder: str, outputs: Outputs) -> None:
+    place = storage.real(folder)
+    sources: dict[str, str] = {}
+    for shard in shards:
+        for output in outputs(shard):
+            other = sources.setdefault(output, shard.source)
+            if other != shard.source:
+                raise UsageError(f"{other} and {shard.source} would both be written to {output}")
+    is_place = cache(lambda folder: storage.real(folder) == place)
+    for path in (path for shard in shards for path in shard.inputs.values()):
+        output = os.path.join(folder, os.path.basename(path))
+        if output in sources and is_place(os.path.dirname(path)):
+            raise UsageError(f"{path} would be overwritten while it is needed: name another `out_dir`")
+
+
+def check_manifest(folder: str, settings: dict[str, Any], outputs: list[str]) -> None:
+    """Check that a folder's outputs were made with these settings, as JSON: all that they depend on."""
+    path = os.path.join(folder, MANIFEST)
+    if not storage.exists(path):
+        files.make_folder(folder)
+        there = next(iter(storage.sizes(outputs)), None)
+        if there is not None and not storage.exists(path):  # nobody has just begun
+            raise UsageError(f"{there} is there, and {path} is not, to tell what made it: {_REMEDY}")
+        create_file(path, json.dumps(settings, indent=2).encode())
+    found = files.read_json(path)
+    if not isinstance(found, dict):
+        raise DataError("says not what the files beside it were made with", path)
+    changed = [name for name in {**settings, **found} if settings.get(name) != found.get(name)]
+    if changed:
+        was, now = (shown(each.get(changed[0])) for each in (found, settings))
+        raise UsageError(f"{folder} was made with another {', '.join(changed)} ({was}, now {now}): {_REMEDY}")
+
+
+class ShardsError(PreorderError):
+    """Some shards failed; the log says which."""
+
+
+def run_shards(shards: Sequence[Shard], work: Work, engine: Engine, is_done: Callable[[Shard], bool]) -> None:
+    """Do the shards that are not done; a ShardsError at the end says that the input of some is bad."""
+    to_do = [shard for shard in shards if not is_done(shard)]
+    if len(to_do) < len(shards):
+        LOGGER.info(f"{len(shards) - len(to_do):,} of {len(shards):,} shards are there already")
+    if not to_do:
+        return
+    failures: dict[str, DataError] = {}
+    try:
+        known = storage.sizes(shard.source for shard in to_do)
+    except DataError:  # a storage that serves files without listing them
+        known = {}
+    sizes = {shard.output: known.get(shard.source, 0) for shard in to_do}
+    with shard_progress(len(to_do), sum(sizes.values())) as progress:
+        for shard, report in engine(work, to_do, progress):
+            progress(report.lines, 1, sizes[shard.output])
+            if report.failure is not None:
+                failures[shard.output] = report.failure
+                LOGGER.warning(f"left out: {report.failure}")
+    for output in filter(failures.__contains__, sizes):  # in the order of the shards, not as they came
+        LOGGER.error(str(failures[output]))
+    if failures:
+        raise ShardsError(f"{len(failures):,} of {len(shards):,} shards failed; the others are there")
+
+
+def in_threads(workers: int, work: Work, shards: Iterable[Shard], tick: Tick) -> Reports:
+    """Run so many shards at once in this process; an engine, once ``workers`` are bound by ``partial``."""
+    stopped = threading.Event()
+
+    def tick_or_stop(lines: int) -> None:
+        if stopped.is_set():
+            raise _Stopped
+        tick(lines)
+
+    with ThreadPoolExecutor(workers) as pool:
+        try:
+            yield from in_order(partial(pool.submit, _report, work, tick_or_stop), shards, workers)
+        finally:
+            stopped.set()
+
+
+class _Stopped(Exception):
+    pass
+
+
+def in_worker_processes(workers: int, work: Work, shards: Iterable[Shard], tick: Tick) -> Reports:
+    """Run each shard in one of so many processes, or in this one if there are none."""
+    if workers:
+        yield from in_processes(partial(done_alone, work), shards, workers)
+    else:
+        yield from ((shard, _report(work, tick, shard)) for shard in shards)
+
+
+def done_alone(work: Work, shard: Shard) -> Report:
+    """Do a shard where lines can be counted only at its end."""
+    lines: list[int] = []
+    return _report(work, lines.append, shard)._replace(lines=sum(lines))
+
+
+def _report(work: Work, tick: Tick, shard: Shard) -> Report:
+    """Do a shard; an error about one of its inputs becomes part of the report."""
+    try:
+        work(shard, tick)
+    except DataError as error:
+        if error.file not in shard.inputs.values():
+            raise
+        return Report(0, error)
+    return Report(0, None)
