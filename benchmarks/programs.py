@@ -20,9 +20,9 @@ from preorder.errors import UsageError
 from preorder.io import files
 from preorder.learning.encode import LAYERS, Encoder
 from preorder.methods.model_directory import load_model
-from preorder.methods.perceptron.parse import parse
-from preorder.methods.perceptron.scorer import shape_scores
-from preorder.methods.perceptron.weights import unpack
+from preorder.methods.perceptron_btg.parse import parse
+from preorder.methods.perceptron_btg.scorer import shape_scores
+from preorder.methods.perceptron_btg.weights import unpack
 from preorder.metrics.orders import OrderEvaluation, evaluate
 
 SHORT = range(8, 13)  # tokens of short sentences, which are lines as they are

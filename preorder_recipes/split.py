@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from itertools import chain
 from pathlib import Path, PurePath
 
-from preorder.annotate.stanza import LANGUAGE
+from preorder.annotate.options import LANGUAGE
 from preorder.command_line.options import add_number, positive
 from preorder.data.formats import parse_tokens
 from preorder.errors import DataError, UsageError, errors_in

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from functools import lru_cache
 
-from preorder.annotate.stanza import remembered_folder
+from preorder.annotate.options import remembered_folder
 from preorder.data import Sentence
 from preorder.data.formats import parse_tokens, unescape_token
 from preorder.errors import UsageError

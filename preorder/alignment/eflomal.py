@@ -36,7 +36,7 @@ REVERSE = "-r"
 WAYS = ("-f", REVERSE)  # eflomal's options: forward, a source token for each target token; and reverse
 NULL_PRIOR = 0.2
 MAX_FERTILITY = 7  # eflomal counts greater ones as this one
-MAX_LENGTH = 1023  # tokens; eflomal aligns no longer sentences: they get no links
+MAX_ALIGNED = 1023  # tokens; eflomal aligns no longer sentences: they get no links
 
 Sentences = Sequence[Sequence[str]]  # the tokens of each sentence of one side of a text
 
@@ -98,10 +98,10 @@ class _Runs:
         program = _find_eflomal()
         began = time.monotonic()
         LOGGER.info(f"aligning {len(sources):,} pairs")
-        if count := sum(max(map(len, pair)) > MAX_LENGTH for pair in zip(sources, targets, strict=True)):
-            LOGGER.warning(f"{count:,} lines of more than {MAX_LENGTH:,} tokens have no links")
+        if count := sum(max(map(len, pair)) > MAX_ALIGNED for pair in zip(sources, targets, strict=True)):
+            LOGGER.warning(f"{count:,} lines of more than {MAX_ALIGNED:,} tokens have no links")
         sides = tuple(
-            Side.of(tokens if len(tokens) <= MAX_LENGTH else () for tokens in side)
+            Side.of(tokens if len(tokens) <= MAX_ALIGNED else () for tokens in side)
             for side in (sources, targets)
         )
         with TemporaryDirectory(prefix="preorder-align-", ignore_cleanup_errors=True) as name:

@@ -149,7 +149,7 @@ def _readings(
                 text or spellings.folded(given[0][run[0]]),
                 run,
                 not text,
-                sides[0][run[0]] in spellings.UNKNOWN,
+                sides[0][run[0]] in spellings.UNKNOWN_TOKENS,
                 ends[run[0]][0],
                 ends[run[-1]][1],
             )

@@ -165,9 +165,9 @@ def _check_fields(value: Any, name: str, kinds: Mapping[str, str]) -> None:
             raise DataError(f"{name}.{key}: {complaint.format(given)}")
 
 
-EXAMPLE_COUNT = 3  # of each sort, for each system
+EXAMPLES_OF_SYSTEM = 3  # of each sort, for each system
 SENTENCES = 10  # of a gallery
-MAX_LENGTH = 40  # tokens of such a sentence, on either side
+MAX_SHOWN_LENGTH = 40  # tokens of such a sentence, on either side
 
 Content = Table | Curves | Breakdown | Examples | Gallery
 
@@ -210,7 +210,7 @@ def _analyses(manifest: Manifest, data: EvaluationData) -> Iterator[Chapter]:
     examples = [
         Chapter(
             f"Examples of {system}",
-            analyses.system_examples(data, EXAMPLE_METRIC, baseline, system, EXAMPLE_COUNT),
+            analyses.system_examples(data, EXAMPLE_METRIC, baseline, system, EXAMPLES_OF_SYSTEM),
         )
         for system in others
     ]
@@ -258,12 +258,12 @@ def order_galleries(
     fitting = [
         i
         for i, both in enumerate(zip(data.source, targets, strict=True))
-        if data.preordering.measured[i] and all(1 <= len(side) <= MAX_LENGTH for side in both)
+        if data.preordering.measured[i] and all(1 <= len(side) <= MAX_SHOWN_LENGTH for side in both)
     ]
     chosen, total = sample(fitting, SENTENCES, data.seed)
     if not chosen:
         return {}
-    fitted = f"{total} sentences of at most {MAX_LENGTH} tokens"
+    fitted = f"{total} sentences of at most {MAX_SHOWN_LENGTH} tokens"
     text = f"{len(chosen)} of {fitted}, chosen at random, seed {data.seed}"
 
     def view(name: str, i: int) -> SentenceView:

@@ -106,7 +106,7 @@ def summary(view: SentenceView) -> dict[str, Any]:
     }
 
 
-SURE, POSSIBLE, NONE = "●", "○", "·"
+SURE, POSSIBLE, NO_LINK = "●", "○", "·"
 
 
 def text_lines(view: SentenceView) -> Iterator[str]:
@@ -127,7 +127,7 @@ def text_lines(view: SentenceView) -> Iterator[str]:
         marks = dict.fromkeys(links.possible, POSSIBLE) | dict.fromkeys(links.links, SURE)
         orders = range(len(view.words)), view.permutation.order
         for name, order in zip(panel_names(view), orders, strict=True):
-            rows = [[marks.get((i, j), NONE) for j in targets] for i in order]
+            rows = [[marks.get((i, j), NO_LINK) for j in targets] for i in order]
             words = [view.words[i] for i in order]
             yield from ("", f"{name}; target tokens across", *_matrix(words, rows, len(targets)))
 

@@ -19,7 +19,7 @@ from preorder.errors import DataError, shown
 from preorder.io import files
 from preorder.progress import LOGGER
 
-UNKNOWN = "0"  # class of unknown words
+UNKNOWN_CLASS = "0"  # class of unknown words
 DEFAULT_CLASSES = 256
 DIMENSIONS = 64
 CONTEXT_WORDS = 2000  # only so many words, the most frequent, are counted as neighbours
@@ -28,7 +28,7 @@ MAX_ITERATIONS = 30
 
 @dataclass(frozen=True)
 class WordClasses:
-    """The class of each known word; any other word has the class ``UNKNOWN``."""
+    """The class of each known word; any other word has the class ``UNKNOWN_CLASS``."""
 
     of_word: dict[str, str]
 
@@ -42,7 +42,7 @@ class WordClasses:
 
     def of(self, words: Sequence[str]) -> tuple[str, ...]:
         """Return the class of each word."""
-        return tuple(map(self.of_word.get, words, repeat(UNKNOWN)))
+        return tuple(map(self.of_word.get, words, repeat(UNKNOWN_CLASS)))
 
     def add_to(self, sentence: Sentence) -> Sentence:
         """Return a sentence with the classes of its words."""

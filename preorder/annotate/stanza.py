@@ -8,71 +8,34 @@ from __future__ import annotations
 
 import importlib.util
 import json
-import os
-import re
 import shlex
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 from functools import lru_cache, partial
 from itertools import chain, islice
 from pathlib import Path
-from typing import Any, Literal, NamedTuple, get_args
+from typing import Any, NamedTuple
 
 from preorder.annotate import spacy
+from preorder.annotate.options import AnnotatorOptions
 from preorder.data.sentence import Sentence
 from preorder.data.trees import SyntaxTree
 from preorder.errors import MissingExtraError, UsageError, require
 from preorder.io import files
 from preorder.learning.checkpoint import NO_CHECKPOINTS, Checkpoint, Checkpoints, digest
 from preorder.processes import in_processes
-from preorder.progress import LOGGER
-from preorder.syntax.read import NONE, Tagset, parse_bracketing, parse_conllu
+from preorder.syntax.read import NO_VALUE, parse_bracketing, parse_conllu
 
-MAX_LENGTH = 200  # tokens that are parsed at once: the dependency parser's memory grows by the square
+MAX_PARSED = 200  # tokens that are parsed at once: the dependency parser's memory grows by the square
 CHUNK = 5_000  # tokens, and one more a sentence, that a worker gets at once, as Stanza's tagger does
-
-Trees = Literal["constituency", "dependency"]
-TREES: tuple[str, ...] = get_args(Trees)
-Device = Literal["cpu", "gpu"]
-DEVICES: tuple[str, ...] = get_args(Device)
-
-STANZA = "stanza"  # in place of a file of tags: Stanza tags the text
-FOLDER_VARIABLE = "STANZA_RESOURCES_DIR"  # of the environment: names Stanza's folder, for itself, too
-LANGUAGE = re.compile(r"[A-Za-z0-9_-]{1,32}")  # codes of languages, which become parts of paths
 
 _MODELS = ("pos", "constituency", "depparse")
 _MAX_MESSAGE = 120  # characters of an error message of another library
 _TAGGING = "tokenize,pos"
 
 
-@dataclass(frozen=True)
-class StanzaOptions:
-    """What Stanza is to do."""
-
-    language: str  # Stanza's code
-    trees: Trees | None = None  # None: tags alone
-    tagset: Tagset = "xpos"
-    tagged: bool = False  # whether the sentences have tags already, which they keep, and the parser reads
-    folder: str | None = None  # None: where FOLDER_VARIABLE says, or where stanza.download puts models
-    device: Device = "cpu"
-    spacy: str | None = None  # a model of spaCy's, which is used instead of Stanza's
-
-    @property
-    def processors(self) -> tuple[str, ...]:
-        """The processors of Stanza that are needed."""
-        if self.trees == "constituency":
-            return ("tokenize", "constituency") if self.tagged else ("tokenize", "pos", "constituency")
-        return ("tokenize", "pos", "lemma", "depparse") if self.trees else ("tokenize", "pos")
-
-    @property
-    def top(self) -> Path | None:
-        """The folder of all models that the options or the environment name."""
-        named = self.folder or os.environ.get(FOLDER_VARIABLE)
-        return Path(named) if named else None
-
-
-def prepare(options: StanzaOptions) -> list[Any]:
+def prepare(options: AnnotatorOptions) -> list[Any]:
     """Find or download the models; return what they and the tool are, for JSON."""
     from importlib import metadata  # slow to import
 
@@ -95,7 +58,7 @@ def prepare(options: StanzaOptions) -> list[Any]:
     return [metadata.version("stanza"), models]
 
 
-def load_pipeline(options: StanzaOptions) -> Any:
+def load_pipeline(options: AnnotatorOptions) -> Any:
     """Return a ``stanza.Pipeline`` with the models, which runs on one thread."""
     gpu = options.device == "gpu"
     if options.spacy:
@@ -124,7 +87,7 @@ def load_pipeline(options: StanzaOptions) -> Any:
 
 
 @lru_cache
-def _download(options: StanzaOptions) -> Path:
+def _download(options: AnnotatorOptions) -> Path:
     stanza = require("stanza", "stanza")
     common = stanza.resources.common
     download = partial(stanza.download, options.language, verbose=False, download_json=False)
@@ -146,7 +109,7 @@ def _download(options: StanzaOptions) -> Path:
     return Path(common.DEFAULT_MODEL_DIR)
 
 
-def _flat_models(options: StanzaOptions) -> dict[str, Any] | None:
+def _flat_models(options: AnnotatorOptions) -> dict[str, Any] | None:
     """Return Stanza's options that name ``pos.pt`` and the like; None if the models are not kept so."""
     folder = options.top and options.top / options.language
     if folder is None or not any((folder / f"{name}.pt").is_file() for name in _MODELS):
@@ -183,18 +146,6 @@ def _one_line(error: Exception) -> str:
     return text if len(text) <= _MAX_MESSAGE else text[:_MAX_MESSAGE] + " …"
 
 
-def remembered_folder(trained: StanzaOptions | None, given: str | None) -> str | None:
-    """Return the folder that is ``given``, or else that of a model's training, if it is still there."""
-    folder = trained.folder if trained is not None else None
-    if given is not None or folder is None or Path(folder).is_dir():
-        return folder if given is None else given
-    LOGGER.warning(
-        f"{folder}: the folder of Stanza's models that the model was trained with is not there: "
-        "Stanza's own folder is used; `stanza_dir` names another"
-    )
-    return None
-
-
 class Annotation(NamedTuple):
     """What Stanza says of a sentence; the tree is a line of bracketing or lines of CoNLL-U, or None."""
 
@@ -213,7 +164,7 @@ class Annotator(NamedTuple):
     """A loaded ``stanza.Pipeline`` and the options that it was loaded with."""
 
     pipeline: Any
-    options: StanzaOptions
+    options: AnnotatorOptions
 
     def annotate(self, sentences: Sequence[Sentence]) -> list[Annotation]:
         """Return what Stanza says of sentences; those that are too long are parsed in pieces."""
@@ -268,7 +219,7 @@ class Annotator(NamedTuple):
         """Return the tags of the tagset, or where it has none, of the other; as a tree would write them."""
         own = self.options.tagset == "xpos"
         pairs = ((word.xpos, word.upos) if own else (word.upos, word.xpos) for word in sentence.words)
-        tags = (one or other or NONE for one, other in pairs)
+        tags = (one or other or NO_VALUE for one, other in pairs)
         return tuple(map(_escaped, tags) if self.options.trees == "constituency" else tags)
 
     def _flat(self, piece: Sentence) -> _Piece:
@@ -278,8 +229,8 @@ class Annotator(NamedTuple):
 
 
 def _pieces(sentence: Sentence) -> list[Sentence]:
-    """Return a sentence in pieces of ``MAX_LENGTH`` tokens; an empty one, on which Stanza fails, has none."""
-    parts = (slice(start, start + MAX_LENGTH) for start in range(0, len(sentence), MAX_LENGTH))
+    """Return a sentence in pieces of ``MAX_PARSED`` tokens; an empty one, on which Stanza fails, has none."""
+    parts = (slice(start, start + MAX_PARSED) for start in range(0, len(sentence), MAX_PARSED))
     return [Sentence(sentence.words[part], sentence.tags and sentence.tags[part]) for part in parts]
 
 
@@ -296,13 +247,15 @@ def _conllu(pieces: Sequence[Sequence[Any]]) -> Iterator[str]:
             head, relation = word.head + before, word.deprel
             if word.head == 0 and before:
                 head, relation = root, "parataxis"
-            tags = (word.upos or NONE, word.xpos or NONE, word.feats or NONE)
-            yield "\t".join(map(str, (number, word.text, NONE, *tags, head, relation, NONE, NONE)))
+            tags = (word.upos or NO_VALUE, word.xpos or NO_VALUE, word.feats or NO_VALUE)
+            yield "\t".join(
+                map(str, (number, word.text, NO_VALUE, *tags, head, relation, NO_VALUE, NO_VALUE))
+            )
         before += len(words)
 
 
 @lru_cache(maxsize=1)
-def annotator(options: StanzaOptions) -> Annotator:
+def annotator(options: AnnotatorOptions) -> Annotator:
     """Return an annotator of this process, on one thread; the models stay loaded for the next call."""
     return Annotator(load_pipeline(options), options)
 
@@ -312,7 +265,7 @@ _Chunk = tuple[Sequence[Sentence], Checkpoint, str]
 
 
 def _chunks(
-    sentences: Iterable[Sentence], options: StanzaOptions, models: Any, checkpoints: Checkpoints
+    sentences: Iterable[Sentence], options: AnnotatorOptions, models: Any, checkpoints: Checkpoints
 ) -> Iterator[_Chunk]:
     settings = [asdict(options) | {"folder": None}, models]  # what the annotation of a sentence depends on
     for batch in files.batched(sentences, CHUNK, lambda sentence: len(sentence) + 1):
@@ -320,7 +273,7 @@ def _chunks(
         yield batch, checkpoints.part(f"annotation-{key}"), key
 
 
-def _work(options: StanzaOptions, chunk: _Chunk) -> list[Annotation]:
+def _work(options: AnnotatorOptions, chunk: _Chunk) -> list[Annotation]:
     return annotator(options).annotate(chunk[0])
 
 
@@ -332,7 +285,7 @@ def _unless_known(work: Callable[[_Chunk], list[Annotation]], chunk: _Chunk) -> 
 
 def annotate(
     sentences: Iterable[Sentence],
-    options: StanzaOptions,
+    options: AnnotatorOptions,
     workers: int = 1,
     checkpoints: Checkpoints = NO_CHECKPOINTS,
 ) -> Iterator[tuple[Sentence, Annotation]]:
@@ -350,13 +303,13 @@ def annotate(
         yield from zip(batch, result, strict=True)
 
 
-def add_layers(sentences: Iterable[Sentence], options: StanzaOptions, **how: Any) -> Iterator[Sentence]:
+def add_layers(sentences: Iterable[Sentence], options: AnnotatorOptions, **how: Any) -> Iterator[Sentence]:
     """Yield the sentences with tags and, if asked for, trees; takes what :func:`annotate` does."""
     for sentence, (tags, tree) in annotate(sentences, options, **how):
         yield replace(sentence, tags=tags, tree=_parsed(tree, options) if options.trees else sentence.tree)
 
 
-def _parsed(tree: str, options: StanzaOptions) -> SyntaxTree:
+def _parsed(tree: str, options: AnnotatorOptions) -> SyntaxTree:
     if options.trees == "constituency":
         return parse_bracketing(tree).tree
     ((_, readings),) = parse_conllu(enumerate((*filter(None, tree.split("\n")), ""), 1))

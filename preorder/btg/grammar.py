@@ -5,7 +5,7 @@ STRAIGHT, INVERTED = range(LABELS)  # labels: the left child comes first, or the
 LEFT, RIGHT = range(2)  # which child of its parent a node is
 
 CONTEXTS = 5
-ROOT = 4  # the context of the root; that of others: ``label of the parent * 2 + which child``
+ROOT_CONTEXT = 4  # the context of the root; that of others: ``label of the parent * 2 + which child``
 LANES = CONTEXTS * LABELS  # a lane is a context and a label: ``context * LABELS + label``
 
 NODE_FIELDS = 5

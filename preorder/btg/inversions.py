@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from preorder.btg.grammar import CONTEXTS, INVERTED, LABELS, LEFT, RIGHT, ROOT
+from preorder.btg.grammar import CONTEXTS, INVERTED, LABELS, LEFT, RIGHT, ROOT_CONTEXT
 from preorder.btg.scores import node_index
 from preorder.compiled import entry_point, inner
 
@@ -35,7 +35,7 @@ def inversions(scores, n, root, temperature):
         for b in range(n + 1 - width):
             e = b + width
             for context in range(CONTEXTS if width > 1 else 0):
-                if (context == root) if width == n else (context < ROOT):
+                if (context == root) if width == n else (context < ROOT_CONTEXT):
                     greatest = _score(scores, beta, first, second, b, e, context, nodes)
                     sum_of = 0.0
                     for label in range(LABELS):

@@ -20,7 +20,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from preorder.btg.grammar import CONTEXTS, INVERTED, LABELS, LEFT, NODE_FIELDS, RIGHT, ROOT, STRAIGHT
+from preorder.btg.grammar import CONTEXTS, INVERTED, LABELS, LEFT, NODE_FIELDS, RIGHT, ROOT_CONTEXT, STRAIGHT
 from preorder.btg.scores import Scores, allocate_scores, check_finite, node_index, set_parts
 from preorder.btg.viterbi import LOWEST, best_scores
 from preorder.compiled import entry_point, inner
@@ -28,7 +28,7 @@ from preorder.compiled import entry_point, inner
 EXACT = 256  # sentences of at most that many tokens are parsed exactly
 EXACT_ORDERS = 64  # all orders of these are searched exactly; the best order always is found
 WINDOW = 32
-NONE, UNKNOWN = -1, -2  # in place of an entry or candidate: there is none; it has not been searched for
+MISSING, UNSEARCHED = -1, -2  # in place of an entry or candidate: there is none; it has not been searched for
 
 UNBEGUN, IDLE, TAKEN, TRIED = range(4)
 """States of an item: nobody has asked for it; its candidates wait; the best of them is taken, to be compared
@@ -40,7 +40,7 @@ ITEM = np.dtype(
         ("first", np.int32),  # entry
         ("last", np.int32),
         ("fresh", np.int32),  # where the scores of its fresh candidates begin, label by label
-        ("best", np.int32),  # which of these is the best, or NONE
+        ("best", np.int32),  # which of these is the best, or MISSING
         ("waiting", np.int32),  # the best other candidate, root of a skew heap (Sleator and Tarjan 1986)
         ("taken", np.int32),  # candidate
     ]
@@ -67,7 +67,7 @@ CANDIDATE = np.dtype(
         ("best", np.float32),  # score with the best entries of both children
         ("split", np.int32),
         ("label", np.int32),
-        ("left", np.int32),  # entries of the children; UNKNOWN where it is fresh: the first
+        ("left", np.int32),  # entries of the children; UNSEARCHED where it is fresh: the first
         ("right", np.int32),
         ("below", np.int32),  # candidates in the heap
         ("beside", np.int32),
@@ -113,20 +113,20 @@ def _search(scores, n, root, k):
     candidates, used = np.empty(8 * LABELS * n, CANDIDATE), 0
     for token in range(n):
         entry = entries[token]
-        entry.score, entry.loss, entry.next, entry.hash = 0, 0, NONE, 0
+        entry.score, entry.loss, entry.next, entry.hash = 0, 0, MISSING, 0
         entry.first = entry.last = token
         for context in range(CONTEXTS):
             item = items[context, token, token + 1]
-            item.state, item.first, item.best, item.waiting = IDLE, token, NONE, NONE
+            item.state, item.first, item.best, item.waiting = IDLE, token, MISSING, MISSING
     known = {np.uint64(0)}  # hashes of the orders of all items
     stack = np.empty((n + 1, 4), np.int64)  # entry, context, begin, end: items that want the next entry
     chosen = np.empty(k, np.int64)
-    found, last = 0, UNKNOWN
-    while found < k and last != NONE:
+    found, last = 0, UNSEARCHED
+    while found < k and last != MISSING:
         following = _after(items[root, 0, n], entries, last)
-        if following != UNKNOWN:
+        if following != UNSEARCHED:
             chosen[found], last = following, following
-            found += following != NONE
+            found += following != MISSING
             continue
         depth = _push(stack, 0, last, root, 0, n)
         while depth:
@@ -143,26 +143,26 @@ def _search(scores, n, root, k):
                     scores, left, right, context, begin, end, item, fresh, filled, n > EXACT_ORDERS
                 )
             if item.state == IDLE:
-                if item.best == NONE and item.waiting == NONE:
+                if item.best == MISSING and item.waiting == MISSING:
                     depth -= 1
                     continue
                 used = _take(item, begin, end, fresh, candidates, used)
             taken = candidates[item.taken]
             split, label, i, j = taken.split, taken.label, taken.left, taken.right
             one, other = items[label * 2 + LEFT, begin, split], items[label * 2 + RIGHT, split, end]
-            if item.state == TRIED or i == UNKNOWN:
+            if item.state == TRIED or i == UNSEARCHED:
                 # Where the right entry is not its item's first, another way leads to the left one's next.
-                i = _after(one, entries, i) if item.state == TAKEN or j == other.first else NONE
+                i = _after(one, entries, i) if item.state == TAKEN or j == other.first else MISSING
                 j = _after(other, entries, j)
-            if i == UNKNOWN:
+            if i == UNSEARCHED:
                 depth = _push(stack, depth, i, label * 2 + LEFT, begin, split)
-            elif j == UNKNOWN:
+            elif j == UNSEARCHED:
                 depth = _push(stack, depth, j, label * 2 + RIGHT, split, end)
             elif item.state == TRIED:
                 item.state = IDLE
-                if j != NONE:
+                if j != MISSING:
                     used = _add(item, taken, taken.left, j, entries, candidates, used)
-                if i != NONE:
+                if i != MISSING:
                     used = _add(item, taken, i, taken.right, entries, candidates, used)
             else:
                 item.state, taken.left, taken.right = TRIED, i, j
@@ -172,11 +172,11 @@ def _search(scores, n, root, k):
                 neighbours = _mixed((first.last + 1) << 32 | (second.first + 1))
                 entry.hash = first.hash + second.hash + neighbours
                 key = entry.hash + _mixed(context)
-                if item.first == NONE or (entry.hash != entries[item.first].hash and key not in known):
+                if item.first == MISSING or (entry.hash != entries[item.first].hash and key not in known):
                     known.add(key)
                     entry.split, entry.label, entry.left, entry.right = split, label, i, j
-                    entry.next, entry.score = NONE, taken.score
-                    if item.first == NONE:
+                    entry.next, entry.score = MISSING, taken.score
+                    if item.first == MISSING:
                         item.first = count
                     else:
                         entries[item.last].next = count
@@ -197,10 +197,10 @@ def _enlarged(pool):
 @inner
 def _after(item, entries, entry):
     if item.state == UNBEGUN:
-        return UNKNOWN
-    following = item.first if entry == UNKNOWN else entries[entry].next
-    is_spent = item.state == IDLE and item.best == NONE and item.waiting == NONE
-    return following if following != NONE or is_spent else UNKNOWN
+        return UNSEARCHED
+    following = item.first if entry == UNSEARCHED else entries[entry].next
+    is_spent = item.state == IDLE and item.best == MISSING and item.waiting == MISSING
+    return following if following != MISSING or is_spent else UNSEARCHED
 
 
 @inner
@@ -209,7 +209,7 @@ def _begin(scores, left, right, context, begin, end, item, fresh, filled, is_thi
 
     Summed as by the search for the best tree. ``is_thin``: of a long span only few wait.
     """
-    item.state, item.first, item.waiting, item.fresh, item.best = IDLE, NONE, NONE, filled, 0
+    item.state, item.first, item.waiting, item.fresh, item.best = IDLE, MISSING, MISSING, filled, 0
     for label in range(LABELS):
         lane = context * LABELS + label
         for m in range(begin + 1, end):
@@ -230,18 +230,18 @@ def _begin(scores, left, right, context, begin, end, item, fresh, filled, is_thi
 def _take(item, begin, end, fresh, candidates, used):
     item.state = TAKEN
     own = fresh[item.fresh : item.fresh + LABELS * (end - begin - 1)]
-    if item.best == NONE or (item.waiting != NONE and candidates[item.waiting].score > own[item.best]):
+    if item.best == MISSING or (item.waiting != MISSING and candidates[item.waiting].score > own[item.best]):
         item.taken, first = item.waiting, candidates[item.waiting]
         item.waiting = _joined(candidates, first.below, first.beside)
         return used
     item.taken, taken = used, candidates[used]
     taken.score = taken.best = own[item.best]
     taken.label, taken.split = item.best // (end - begin - 1), begin + 1 + item.best % (end - begin - 1)
-    taken.left = taken.right = UNKNOWN
+    taken.left = taken.right = UNSEARCHED
     own[item.best] = LOWEST
     item.best = np.argmax(own)
     if own[item.best] == LOWEST:
-        item.best = NONE
+        item.best = MISSING
     return used + 1
 
 
@@ -250,7 +250,7 @@ def _add(item, taken, i, j, entries, candidates, used):
     new = candidates[used]
     new.best, new.split, new.label, new.left, new.right = taken.best, taken.split, taken.label, i, j
     new.score = taken.best + entries[i].loss + entries[j].loss
-    new.below = new.beside = NONE
+    new.below = new.beside = MISSING
     item.waiting = _joined(candidates, item.waiting, used)
     return used + 1
 
@@ -258,19 +258,19 @@ def _add(item, taken, i, j, entries, candidates, used):
 @inner
 def _joined(candidates, one, other):
     """Return the root of two skew heaps in one: the better candidate, of equal ones the earlier."""
-    root = above = NONE
-    while one != NONE and other != NONE:
+    root = above = MISSING
+    while one != MISSING and other != MISSING:
         difference = candidates[other].score - candidates[one].score
         if difference > 0 or (difference == 0 and other < one):
             one, other = other, one
-        if above == NONE:
+        if above == MISSING:
             root = one
         else:
             candidates[above].below = one
         above, one = one, candidates[one].beside
         candidates[above].beside = candidates[above].below
     rest = max(one, other)
-    if above == NONE:
+    if above == MISSING:
         return rest
     candidates[above].below = rest
     return root
@@ -318,7 +318,7 @@ def context_of(begin, end, n):
     """Return the context of the root of a piece, ``[begin, end)`` of n tokens."""
     if end < n:
         return STRAIGHT * 2 + LEFT
-    return STRAIGHT * 2 + RIGHT if begin else ROOT
+    return STRAIGHT * 2 + RIGHT if begin else ROOT_CONTEXT
 
 
 @entry_point

@@ -11,18 +11,18 @@ from llvmlite import ir
 from numba.core import types
 from numba.extending import intrinsic
 
-from preorder.btg.grammar import INVERTED, LABELS, NODE_FIELDS, ROOT, STRAIGHT
+from preorder.btg.grammar import INVERTED, LABELS, NODE_FIELDS, ROOT_CONTEXT, STRAIGHT
 from preorder.btg.scores import VECTOR, allocate_scores, check_finite, node_index, set_parts
 from preorder.compiled import entry_point, inner
 
 LOWEST = np.float32(-np.inf)
 
-INNER_LANES = ROOT * LABELS  # of all contexts but the root
+INNER_LANES = ROOT_CONTEXT * LABELS  # of all contexts but the root
 
 LEAF = (np.float32(0), np.float32(0)), (np.float32(0), np.float32(0))
 
 
-def best_trees(parts: np.ndarray, root: int = ROOT) -> np.ndarray:
+def best_trees(parts: np.ndarray, root: int = ROOT_CONTEXT) -> np.ndarray:
     """Return the best trees of equally long sentences: int32 ``[batch, n - 1, NODE_FIELDS]``.
 
     The parts are float32 ``[batch, PARTS, LABELS, n + 1, n + 1]``; ``root`` is the context of the whole.

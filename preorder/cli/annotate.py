@@ -10,7 +10,8 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 from preorder.annotate.classes import word_classes
-from preorder.annotate.stanza import TREES, StanzaOptions, annotate
+from preorder.annotate.options import TREES, AnnotatorOptions
+from preorder.annotate.stanza import annotate
 from preorder.command_line import options, shards, source
 from preorder.command_line.paths import check_outputs, given_paths
 from preorder.command_line.shards import Folder
@@ -94,7 +95,7 @@ def run(arguments: argparse.Namespace) -> None:
         LOGGER.info(f"saved in {path}")
 
 
-def _do_shards(folder: Folder, job: _Job, stanza: StanzaOptions | None, workers: int) -> None:
+def _do_shards(folder: Folder, job: _Job, stanza: AnnotatorOptions | None, workers: int) -> None:
     if _learns_classes(job):
         raise UsageError("--classes N learns from one text: learn them from it, then name the file")
     if folder.ray is not None and workers > 1:
@@ -110,7 +111,7 @@ def _do_shards(folder: Folder, job: _Job, stanza: StanzaOptions | None, workers:
     shards.do(folder, job.source, settings, stanza, partial(_do, job, stanza, 0), local, outputs=outputs)
 
 
-def _do(job: _Job, stanza: StanzaOptions | None, workers: int, shard: Shard | None, tick: Tick) -> None:
+def _do(job: _Job, stanza: AnnotatorOptions | None, workers: int, shard: Shard | None, tick: Tick) -> None:
     """Annotate a file, or a shard; 0 workers: this process runs Stanza itself."""
     if shard is not None:
         job = shards.for_shard(job, shard)
@@ -145,7 +146,7 @@ def _do(job: _Job, stanza: StanzaOptions | None, workers: int, shard: Shard | No
     checkpoints.remove()
 
 
-def _beside(job: _Job, stanza: StanzaOptions | None) -> dict[str, str]:
+def _beside(job: _Job, stanza: AnnotatorOptions | None) -> dict[str, str]:
     """Return the paths of ``trees`` and ``classes`` beside the annotated text."""
     suffixes = {}
     if stanza is not None and stanza.trees is not None:
@@ -159,7 +160,7 @@ def _beside(job: _Job, stanza: StanzaOptions | None) -> dict[str, str]:
 
 
 def _by_stanza(
-    sentences: Iterable[Sentence], stanza: StanzaOptions, workers: int, checkpoints: Checkpoints
+    sentences: Iterable[Sentence], stanza: AnnotatorOptions, workers: int, checkpoints: Checkpoints
 ) -> Iterator[tuple[Sentence, str | None]]:
     found = annotate(sentences, stanza, workers=workers, checkpoints=checkpoints)
     for number, (sentence, (tags, tree)) in enumerate(found, 1):

@@ -11,7 +11,7 @@ from functools import partial
 from itertools import tee
 from typing import TYPE_CHECKING, Any, TextIO
 
-from preorder.annotate.stanza import StanzaOptions
+from preorder.annotate.options import AnnotatorOptions
 from preorder.command_line import flag, options, shards, source
 from preorder.command_line.source import Source
 from preorder.data import BinaryTree, Permutation, Sentence
@@ -134,7 +134,7 @@ def _do_shard(job: ApplyJob, texts: Texts, shard: Shard, tick: Tick) -> None:
 
 
 def _texts(
-    model: Model, stanza: StanzaOptions | None, workers: int, job: ApplyJob, tick: Tick
+    model: Model, stanza: AnnotatorOptions | None, workers: int, job: ApplyJob, tick: Tick
 ) -> Iterator[str]:
     """Yield the lines of the output, for any method and any input."""
     spelled, sentences = tee(source.read_sentences(job.source))

@@ -18,7 +18,7 @@ from preorder.analysis.sentence_view import (
     sample,
     taus,
 )
-from preorder.annotate.stanza import StanzaOptions
+from preorder.annotate.options import AnnotatorOptions
 from preorder.command_line import options, source, visible
 from preorder.command_line.output import add_pictures
 from preorder.command_line.source import Source
@@ -188,7 +188,7 @@ def _read_rows(job: _Job) -> Iterator[_Row]:
 
 
 def _read_views(
-    name: str, rows: Iterable[_Row], model: Model | None, stanza: StanzaOptions | None
+    name: str, rows: Iterable[_Row], model: Model | None, stanza: AnnotatorOptions | None
 ) -> Iterator[Numbered]:
     """Yield each sentence in the order that a file gives or that the model predicts."""
     rows, twins = tee(rows)

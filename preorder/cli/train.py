@@ -13,7 +13,8 @@ from preorder.alignment.eflomal import align
 from preorder.alignment.links import DEFAULT_SYMMETRIZATION
 from preorder.annotate import stanza as annotation
 from preorder.annotate.classes import DEFAULT_CLASSES
-from preorder.annotate.stanza import StanzaOptions, add_layers
+from preorder.annotate.options import AnnotatorOptions
+from preorder.annotate.stanza import add_layers
 from preorder.command_line import method_options, options, source
 from preorder.command_line.paths import given_paths
 from preorder.command_line.source import Pair, Source
@@ -219,7 +220,7 @@ def _write_orders(path: str, sentences: Sequence[Sentence], orders: Sequence[Per
 def _with_stanza(
     sentences: Sequence[Sentence],
     lines: Sequence[int],
-    stanza: StanzaOptions,
+    stanza: AnnotatorOptions,
     workers: int,
     checkpoints: Checkpoints,
 ) -> list[Sentence]:

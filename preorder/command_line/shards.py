@@ -15,7 +15,7 @@ from typing import Any
 
 from preorder import __version__
 from preorder.annotate import stanza as annotation
-from preorder.annotate.stanza import TREES, StanzaOptions
+from preorder.annotate.options import TREES, AnnotatorOptions
 from preorder.command_line import options
 from preorder.command_line.paths import refuse_in_model
 from preorder.command_line.source import STANZA, Source
@@ -142,7 +142,7 @@ def do(
     folder: Folder,
     source: Source,
     settings: dict[str, Any],
-    stanza: StanzaOptions | None,
+    stanza: AnnotatorOptions | None,
     work: Work,
     local: Engine,
     cpus: int = 1,
@@ -171,7 +171,7 @@ def do(
     run_shards(shards, work, engine, lambda shard: done >= outputs(shard))
 
 
-def _stanza_settings(stanza: StanzaOptions | None) -> dict[str, Any]:
+def _stanza_settings(stanza: AnnotatorOptions | None) -> dict[str, Any]:
     """Return Stanza's version and models, by name and size: on other machines they may be of another time."""
     if stanza is None:
         return {}
@@ -180,7 +180,7 @@ def _stanza_settings(stanza: StanzaOptions | None) -> dict[str, Any]:
     return {"Stanza": digest([stanza.trees, stanza.tagset, models])}
 
 
-def _facts(folder: str, stanza: StanzaOptions | None) -> dict[str, Any]:
+def _facts(folder: str, stanza: AnnotatorOptions | None) -> dict[str, Any]:
     """Return what must be the same on all machines, or they would not write what one of them writes."""
     made_with = files.read_json(os.path.join(folder, MANIFEST))
     return {

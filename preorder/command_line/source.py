@@ -10,16 +10,16 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from preorder.annotate.classes import WordClasses
-from preorder.annotate.spacy import resolved
-from preorder.annotate.stanza import (
+from preorder.annotate.options import (
     DEVICES,
     FOLDER_VARIABLE,
     LANGUAGE,
     STANZA,
     TREES,
-    StanzaOptions,
+    AnnotatorOptions,
     remembered_folder,
 )
+from preorder.annotate.spacy import resolved
 from preorder.command_line import flag, options
 from preorder.data.formats import (
     parse_source,
@@ -56,7 +56,7 @@ class Source:
     lang: str | None = None
     stanza_dir: str | None = None
     tagset: Tagset | None = None
-    stanza_device: str = StanzaOptions.device
+    stanza_device: str = AnnotatorOptions.device
     spacy_model: str | None = None
 
     def __post_init__(self) -> None:
@@ -98,7 +98,7 @@ def add_syntax_options(parser: argparse.ArgumentParser, default_tags: str, nargs
     text += "for English those of the Penn Treebank; upos: those of Universal Dependencies (default: the "
     text += "model's; else those that the file's first line names; else xpos of Stanza, upos of CoNLL-U)"
     group.add_argument("--tagset", choices=TAGSETS, help=text)
-    options.add_choice(group, "--stanza-device", DEVICES, StanzaOptions.device, "device that it runs on")
+    options.add_choice(group, "--stanza-device", DEVICES, AnnotatorOptions.device, "device that it runs on")
     text = "a model of spaCy's, a package or a folder, that tags and parses instead of Stanza, as ja_ginza"
     options.add_files(group, "M", spacy_model=f"{text} (dependency trees alone)")
 
@@ -239,8 +239,8 @@ def read_pair(pair: Pair, trees: TreeFile | None = None) -> list[list[Any]]:
 
 
 def stanza_options(
-    source: Source, trained: StanzaOptions | None = None, language: str | None = None
-) -> StanzaOptions | None:
+    source: Source, trained: AnnotatorOptions | None = None, language: str | None = None
+) -> AnnotatorOptions | None:
     """Return what Stanza is to add to the sentences of :func:`read_sentences`, or None if nothing.
 
     What it added when a model was ``trained`` it adds again, unless the command line gives it. ``language``
@@ -263,12 +263,12 @@ def stanza_options(
     language = source.lang or language or (spacy and os.path.basename(spacy).partition("_")[0])
     if language is None or not LANGUAGE.fullmatch(language):
         raise UsageError("give --lang, such as en or zh-hans: it says which models Stanza needs")
-    tagset = source.tagset or ("upos" if spacy and not trained else (trained or StanzaOptions).tagset)
+    tagset = source.tagset or ("upos" if spacy and not trained else (trained or AnnotatorOptions).tagset)
     folder = remembered_folder(trained, source.stanza_dir)
-    return StanzaOptions(language, trees, tagset, tagged, folder, source.stanza_device, spacy)
+    return AnnotatorOptions(language, trees, tagset, tagged, folder, source.stanza_device, spacy)
 
 
-def for_model(source: Source, model: Model | None) -> tuple[Source, StanzaOptions | None]:
+def for_model(source: Source, model: Model | None) -> tuple[Source, AnnotatorOptions | None]:
     """Return a source with a model's tagset, unless it has one, and what Stanza is to add to it.
 
     Warn of what the model, if there is one, does not use.

@@ -35,7 +35,7 @@ MARKS = {  # what subword tokenisers add to tokens, and the pattern of where
     "｟mrk_": r"｟mrk_\w+｠",  # pyonmttok: the case of letters
 }
 
-UNKNOWN = frozenset({"[UNK]", "<unk>", "⁇"})
+UNKNOWN_TOKENS = frozenset({"[UNK]", "<unk>", "⁇"})
 """Pieces in place of what a subword tokeniser does not know: WordPiece's, and SentencePiece's."""
 
 _OTHERS = {

@@ -21,7 +21,7 @@ LAYERS = ("words", "tags", "classes")
 """Layers of a :class:`Sentence` that give each token a string, by attribute, in the order of all arrays."""
 
 WIDTHS = {"words": 128, "tags": 32, "classes": 64}  # of embeddings
-UNKNOWN = 0  # row of every table that stands for all strings without a row of their own
+UNKNOWN_ROW = 0  # row of every table that stands for all strings without a row of their own
 MIN_COUNT = 2  # a string that the training text has less often has no row of its own
 
 BORDER = ("\n",)  # no token holds a line break
@@ -161,7 +161,7 @@ class Vocabulary:
         """Return the rows of all tokens, one sentence after another: int64 ``[layers, tokens]``."""
         tokens = np.empty((len(self.known), sum(map(len, sentences))), np.int64)
         for rows, layer, row in zip(self._rows_of, self.known, tokens, strict=True):
-            found = (rows.get(string, UNKNOWN) for string in _flat(sentences, layer))
+            found = (rows.get(string, UNKNOWN_ROW) for string in _flat(sentences, layer))
             row[:] = np.fromiter(found, np.int64, row.size)
         return tokens
 

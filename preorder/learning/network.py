@@ -18,7 +18,7 @@ from llvmlite import binding
 from preorder.data import Bitext, Permutation, Sentence
 from preorder.errors import DataError, NotFiniteError, require, shown
 from preorder.learning.checkpoint import Arrays, Checkpoint, add_prefix, checked, part_with
-from preorder.learning.encode import UNKNOWN
+from preorder.learning.encode import UNKNOWN_ROW
 from preorder.learning.loop import HeldOutLines, TrainingStatistics, train
 from preorder.learning.pairs import lines_of_iteration, pair_numbers
 
@@ -197,7 +197,7 @@ class NetworkLearner(ABC, Generic[Network, Result]):
         return {"weights": sum(array.size for array in weights.values()), **progress}
 
     def _hide(self, words: torch.Tensor) -> None:
-        words.masked_fill_(torch.rand(words.shape, device=words.device) < self._hidden[words], UNKNOWN)
+        words.masked_fill_(torch.rand(words.shape, device=words.device) < self._hidden[words], UNKNOWN_ROW)
 
     def _step(self, loss: torch.Tensor, done: int, total: int) -> None:
         for group in self._optimizer.param_groups:

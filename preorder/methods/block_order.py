@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from preorder.annotate.classes import UNKNOWN
+from preorder.annotate.classes import UNKNOWN_CLASS
 from preorder.compiled import entry_point, inner
 from preorder.data import Permutation
 from preorder.data.formats import (
@@ -129,7 +129,7 @@ def _hashed_classes(of_word: Mapping[str, str], of_class: Hashes) -> tuple[np.nd
     """Return the hashes of the words, ascending, and of their classes; first 0, and that of unknown words."""
     words = np.fromiter(map(Hashes("words").__getitem__, of_word), np.uint64, len(of_word))
     classes = np.fromiter(map(of_class.__getitem__, of_word.values()), np.uint64, len(of_word))
-    order, unknown = words.argsort(), of_class[UNKNOWN]
+    order, unknown = words.argsort(), of_class[UNKNOWN_CLASS]
     return np.insert(words[order], 0, np.uint64(0)), np.insert(classes[order], 0, np.uint64(unknown))
 
 

@@ -21,7 +21,7 @@ from safetensors import SafetensorError
 from safetensors.numpy import load, save
 
 from preorder.annotate.classes import WordClasses
-from preorder.annotate.stanza import LANGUAGE, TREES, StanzaOptions
+from preorder.annotate.options import LANGUAGE, TREES, AnnotatorOptions
 from preorder.data import Sentence
 from preorder.errors import DataError, UsageError, errors_in, shown
 from preorder.io import atomic, files, storage
@@ -109,7 +109,7 @@ class Model:
     classes: WordClasses | None = None  # learned with it
     language: str | None = None  # code of the source language
     training: dict[str, Any] = field(default_factory=dict)  # options and statistics, for people to read
-    stanza: StanzaOptions | None = None  # what Stanza added to the sentences that it was trained on
+    stanza: AnnotatorOptions | None = None  # what Stanza added to the sentences that it was trained on
     tagset: Tagset | None = None  # which tags of CoNLL-U it reads; None: those that the file names
     lowercased: bool = False  # whether the text that it was trained on has letters, but no capitals
     tag_watch: TagWatch = field(default_factory=TagWatch, compare=False, repr=False)
@@ -226,7 +226,7 @@ def _load(directory: str) -> Model:
     with errors_in(path):
         _check(description)
     checksums = description[CHECKSUMS]
-    stanza = description.get("stanza") and StanzaOptions(description["language"], **description["stanza"])
+    stanza = description.get("stanza") and AnnotatorOptions(description["language"], **description["stanza"])
     try:
         arrays = load(_read(weights, checksums))
     except (SafetensorError, ValueError, KeyError, TypeError) as error:

@@ -8,7 +8,8 @@ from functools import partial
 from itertools import islice, repeat
 from typing import TYPE_CHECKING, TypeVar
 
-from preorder.annotate.stanza import StanzaOptions, add_layers
+from preorder.annotate.options import AnnotatorOptions
+from preorder.annotate.stanza import add_layers
 from preorder.data import BinaryTree, Permutation, Sentence
 from preorder.data.formats import Escaped, formatted
 from preorder.io.files import batched
@@ -31,7 +32,7 @@ def orders(
     model: Model,
     sentences: Iterable[Sentence],
     find: Callable[[Sequence[Sentence]], Iterable[T]],
-    stanza: StanzaOptions | None = None,
+    stanza: AnnotatorOptions | None = None,
     workers: int = 0,
     size: int = BATCH,
 ) -> Iterator[T]:

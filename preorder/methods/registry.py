@@ -113,7 +113,9 @@ class Method(NamedTuple):
 
 
 METHODS: dict[str, Method] = {
-    "btg": Method(PerceptronOptions, "perceptron.model:BTGPreorderer", averages=True, has_confidences=True),
+    "btg": Method(
+        PerceptronOptions, "perceptron_btg.model:BTGPreorderer", averages=True, has_confidences=True
+    ),
     "neural-btg": Method(
         NeuralBTGOptions,
         "neural_btg.model:NeuralBTGPreorderer",

@@ -103,7 +103,7 @@ def parse_bracketing(line: str) -> Sentence:
 
 # --- CoNLL-U ---
 
-NONE = "_"
+NO_VALUE = "_"
 
 Tagset = Literal["xpos", "upos"]  # columns of tags: the language's treebank's, Universal Dependencies'
 TAGSETS: tuple[Tagset, ...] = get_args(Tagset)
@@ -178,7 +178,7 @@ def _readings(
 
 
 def _roots(rows: Sequence[_Row]) -> list[_Row]:
-    return [row._replace(head=ROOT, relation=NONE) for row in rows]
+    return [row._replace(head=ROOT, relation=NO_VALUE) for row in rows]
 
 
 def _read_row(line: str, words: list[_Row], tokens: list[_Row], tagset: Tagset) -> None:
@@ -196,17 +196,17 @@ def _read_row(line: str, words: list[_Row], tokens: list[_Row], tagset: Tagset) 
         first, last = int(span[1]) - 1, int(span[2]) - 1
         if first != len(words) or last < first or (tokens and first <= tokens[-1].last):
             raise DataError(f"token {number} does not stand before its words")
-        tokens.append(_Row(first, last, form, NONE, ROOT, NONE))
+        tokens.append(_Row(first, last, form, NO_VALUE, ROOT, NO_VALUE))
         return
     if not _WORD.fullmatch(number) or int(number) != len(words) + 1:
         raise DataError(f"word number {shown(number)} where {len(words) + 1} is expected")
-    if not _WORD.fullmatch(head) and head != NONE:
+    if not _WORD.fullmatch(head) and head != NO_VALUE:
         raise DataError(f"head {shown(head)} is no number")
     tag, other = (xpos, upos) if tagset == "xpos" else (upos, xpos)
-    tag = other if tag == NONE else tag
+    tag = other if tag == NO_VALUE else tag
     if not tag or " " in tag:
         raise DataError(f"tag {shown(tag)} is empty or has a space in it")
-    above = _UNKNOWN if head == NONE else int(head) - 1
+    above = _UNKNOWN if head == NO_VALUE else int(head) - 1
     words.append(_Row(len(words), len(words), form, tag, above, relation))
 
 
@@ -351,7 +351,9 @@ def _with_layers(sentence: Sentence, reading: Sentence) -> Sentence:
 
 def _flat(sentence: Sentence, kind: type[ConstituencyTree | DependencyTree]) -> Sentence:
     n = len(sentence)
-    tree = ConstituencyTree(n, ()) if kind is ConstituencyTree else DependencyTree((ROOT,) * n, (NONE,) * n)
+    tree = (
+        ConstituencyTree(n, ()) if kind is ConstituencyTree else DependencyTree((ROOT,) * n, (NO_VALUE,) * n)
+    )
     return Sentence(sentence.words, (NO_TAG,) * n, tree=tree)
 
 

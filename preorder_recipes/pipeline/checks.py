@@ -11,7 +11,7 @@ from typing import Any, NoReturn
 
 import yaml
 
-from preorder.annotate.stanza import LANGUAGE, STANZA, TREES
+from preorder.annotate.options import LANGUAGE, STANZA, TREES
 from preorder.cli import build_parser
 from preorder.command_line.method_options import given_options
 from preorder.errors import DataError, UsageError, shown

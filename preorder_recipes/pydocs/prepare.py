@@ -14,7 +14,7 @@ import sys
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
-from preorder.annotate.stanza import LANGUAGE
+from preorder.annotate.options import LANGUAGE
 from preorder.annotate.tokenizers import IDENTIFIER, TOKENIZERS, Tokenizer, usual
 from preorder.command_line import options
 from preorder.data.formats import FEATURE_SEPARATOR

@@ -6,7 +6,8 @@ import pytest
 
 from onmt_preorder.input.on_the_fly import OnTheFlyPreorderer
 from preorder.annotate import stanza
-from preorder.annotate.stanza import StanzaOptions, annotator
+from preorder.annotate.options import AnnotatorOptions
+from preorder.annotate.stanza import annotator
 from preorder.data.sentence import Sentence
 from preorder.methods.model_directory import load_model
 from preorder.syntax.read import parse_bracketing, parse_conllu
@@ -35,7 +36,7 @@ def models(shared):
 def options(request, models, tmp_path_factory):
     """Work in a folder with the text, what Stanza adds to it, and a model that reads that."""
     trees, tagset = request.param
-    options = StanzaOptions("en", trees, tagset, folder=models)
+    options = AnnotatorOptions("en", trees, tagset, folder=models)
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(tmp_path_factory.mktemp("stanza"))
         annotate_here(patch)

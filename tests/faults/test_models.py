@@ -18,7 +18,7 @@ from safetensors.numpy import load, save
 pytest.importorskip("torch")
 
 from preorder.annotate.classes import WordClasses, learn_classes
-from preorder.btg.grammar import ROOT
+from preorder.btg.grammar import ROOT_CONTEXT
 from preorder.btg.nbest import kbest_of_parts
 from preorder.btg.viterbi import best_trees
 from preorder.data import Bitext
@@ -228,7 +228,7 @@ def test_training_that_diverges(method):
 
 def test_scores_that_are_no_numbers():
     parts = np.full((1, 3, 2, 6, 6), np.nan, np.float32)
-    for search in (lambda: best_trees(parts), lambda: kbest_of_parts(parts[0], ROOT, 2)):
+    for search in (lambda: best_trees(parts), lambda: kbest_of_parts(parts[0], ROOT_CONTEXT, 2)):
         with pytest.raises(NotFiniteError, match="the scores are not finite"):
             search()
 

@@ -5,7 +5,7 @@ from functools import cache
 
 import numpy as np
 
-from preorder.btg.grammar import INVERTED, LABELS, LANES, ROOT
+from preorder.btg.grammar import INVERTED, LABELS, LANES, ROOT_CONTEXT
 from preorder.btg.scores import FIRST, PARTS, SECOND, VECTOR, WHOLE, Scores, node_count, node_index
 
 Node = tuple[int, int, int, int, int]  # begin, split, end, label, context
@@ -13,7 +13,7 @@ Tree = tuple[Node, ...]
 Order = tuple[int, ...]
 
 
-def trees(begin: int, end: int, context: int = ROOT) -> Iterator[Tree]:
+def trees(begin: int, end: int, context: int = ROOT_CONTEXT) -> Iterator[Tree]:
     """Yield every BTG tree over a span, parents before children."""
     if end - begin < 2:
         yield ()
@@ -100,7 +100,7 @@ def by_scores(scores: Scores) -> Callable[[Node], float]:
 class BruteForce:
     """The trees of n tokens and the scores of their nodes: the twin of a chart."""
 
-    def __init__(self, n: int, score: Callable[[Node], float], root: int = ROOT) -> None:
+    def __init__(self, n: int, score: Callable[[Node], float], root: int = ROOT_CONTEXT) -> None:
         self.n = n
         self.trees = list(trees(0, n, root))
         self.scores = [sum(map(score, tree)) for tree in self.trees]
@@ -164,7 +164,7 @@ def best_score(score: Callable[[Node], float], n: int) -> float:
             for label in range(LABELS)
         )
 
-    return best(0, n, ROOT)
+    return best(0, n, ROOT_CONTEXT)
 
 
 def tree_of(nodes: np.ndarray) -> Tree:

@@ -4,10 +4,10 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from preorder.btg.grammar import LABELS, ROOT
-from preorder.methods.perceptron import features
-from preorder.methods.perceptron.features import CORNERS, MULTIPLIERS, TABLE_NAMES, TEMPLATES, WIDTHS
-from preorder.methods.perceptron.weights import Weights
+from preorder.btg.grammar import LABELS, ROOT_CONTEXT
+from preorder.methods.perceptron_btg import features
+from preorder.methods.perceptron_btg.features import CORNERS, MULTIPLIERS, TABLE_NAMES, TEMPLATES, WIDTHS
+from preorder.methods.perceptron_btg.weights import Weights
 from tests.support.brute_force import Node, Tree
 
 FIRST, LAST = ("Ll", "Lr", "Rl"), ("Lr", "Rl", "Rr")
@@ -46,7 +46,7 @@ def shapes(node: Node) -> tuple[int, ...]:
         features.BALANCE + (0 if left > right else 1 if left < right else 2),
         features.SIZE + min(left + right, 99),
         features.CHILD_SIZES + 6 * min(left, 5) + min(right, 5),
-        features.PARENT_LABEL + (2 if context == ROOT else context // 2),
+        features.PARENT_LABEL + (2 if context == ROOT_CONTEXT else context // 2),
         features.PARENT + context,
     )
 
@@ -66,7 +66,7 @@ class NaiveModel:
             for begin in range(n)
             for end in range(begin + 2, n + 1)
             for split in range(begin + 1, end)
-            for name, _ in joined(self.tokens, (begin, split, end, 0, ROOT))
+            for name, _ in joined(self.tokens, (begin, split, end, 0, ROOT_CONTEXT))
         ]
         for name in names:
             if name[0] != "quad" and generator.random() < share:

@@ -31,11 +31,11 @@ class Input(NamedTuple):
     partner: np.ndarray | None = None  # int32 [tokens], positions that the ensemble partner gives
 
 
-Member = tuple[Scorer, Input]
+ScorerInput = tuple[Scorer, Input]
 """A network, in evaluation mode, and what it reads of the sentences."""
 
 
-def parse(members: Sequence[Member], threads: int) -> tuple[np.ndarray, np.ndarray]:
+def parse(members: Sequence[ScorerInput], threads: int) -> tuple[np.ndarray, np.ndarray]:
     """Return trees and positions as :meth:`preorder.methods.base.Preorderer.parse` does.
 
     What an order's agreement is expected to be is the mean over the members. O(n³) additions a sentence of n
@@ -57,7 +57,7 @@ def parse(members: Sequence[Member], threads: int) -> tuple[np.ndarray, np.ndarr
     return nodes, positions
 
 
-def parse_kbest(members: Sequence[Member], k: int, threads: int) -> list[list[ScoredTree]]:
+def parse_kbest(members: Sequence[ScorerInput], k: int, threads: int) -> list[list[ScoredTree]]:
     """Return the best trees of each sentence's k best orders, by expected agreement."""
     best = [join_pieces((), 0, k)] * members[0][1].lengths.size  # what sentences without a node have
 
@@ -71,7 +71,7 @@ def parse_kbest(members: Sequence[Member], k: int, threads: int) -> list[list[Sc
     return best
 
 
-def parse_inversions(members: Sequence[Member], threads: int) -> list[list[np.ndarray]]:
+def parse_inversions(members: Sequence[ScorerInput], threads: int) -> list[list[np.ndarray]]:
     """Return what :meth:`preorder.methods.base.Preorderer.inversions` does: the mean over the members."""
     found: list[list[np.ndarray]] = [[] for _ in range(members[0][1].lengths.size)]
 
@@ -92,7 +92,7 @@ _Measure = Callable[[torch.Tensor, "np.ndarray | None"], np.ndarray]  # by the p
 
 def _for_all(
     search: Callable[..., None],
-    members: Sequence[Member],
+    members: Sequence[ScorerInput],
     threads: int,
     measure: _Measure = expected_agreement,
 ) -> None:

@@ -35,7 +35,7 @@ from preorder.learning.options import without_threads
 from preorder.methods.base import Preorderer, permutations
 from preorder.methods.neural_btg.decode import Input, parse, parse_inversions, parse_kbest
 from preorder.methods.neural_btg.network import Scorer
-from preorder.methods.perceptron.model import BTGPreorderer
+from preorder.methods.perceptron_btg.model import BTGPreorderer
 from preorder.methods.registry import NeuralBTGOptions, PerceptronOptions
 from preorder.progress import LOGGER
 
@@ -43,7 +43,7 @@ MEMBERS = "members"  # key of the states of several networks; the names of their
 PARTNER = "perceptron"  # key of the ensemble partner in the state, and prefix of its arrays
 
 
-class Learner(NetworkLearner[Scorer, torch.Tensor]):
+class ScorerLearner(NetworkLearner[Scorer, torch.Tensor]):
     """A scorer that learns; see :class:`preorder.learning.loop.Trainable`."""
 
     def __init__(
@@ -219,7 +219,7 @@ class NeuralBTGPreorderer(Preorderer):
         learned, constraint, counts = learnable(bitext)
         begun = initial and initial.members[0]
         given = begun and (begun.vocabulary, weights_of(begun.scorer))
-        learner = Learner(layers, learned.sentences, constraint, options, given, learned.pairs)
+        learner = ScorerLearner(layers, learned.sentences, constraint, options, given, learned.pairs)
         statistics = {"options": without_threads(options), **counts, **learner.train(held_out, checkpoint)}
         partner = None
         if options.ensemble == "perceptron":

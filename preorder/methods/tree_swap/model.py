@@ -40,10 +40,10 @@ from preorder.methods.tree_swap.trees import (
 )
 from preorder.progress import LOGGER
 
-STRAIGHT = np.float32(-100)  # log-odds of a node that may not be inverted
+NEVER_INVERTED = np.float32(-100)  # log-odds of a node that may not be inverted
 
 
-class Learner(NetworkLearner[torch.nn.Module, np.ndarray]):
+class SwapLearner(NetworkLearner[torch.nn.Module, np.ndarray]):
     """A network that learns to label nodes; see :class:`preorder.learning.loop.Trainable`."""
 
     def __init__(
@@ -144,7 +144,7 @@ class TreeSwapPreorderer(Preorderer):
         trees = forest(sentences, self._binarisation)
         found = log_odds(self._network, self._numbering(sentences, trees), threads)
         odds = np.zeros(len(trees.nodes), np.float32)
-        odds[trees.rows] = np.where(trees.free, found, STRAIGHT)
+        odds[trees.rows] = np.where(trees.free, found, NEVER_INVERTED)
         ends = trees.starts + np.maximum(trees.lengths - 1, 0)
         parts = zip(trees.starts, ends, np.where(trees.flat, 1, k), strict=True)
         return [list(_likeliest(trees.nodes[a:b], odds[a:b], number)) for a, b, number in parts]
@@ -213,7 +213,7 @@ class TreeSwapPreorderer(Preorderer):
         )
         layers = common_layers(lines, options.word_dropout)
         given = initial and (initial._numbering, weights_of(initial._network))
-        learner = Learner(cls, bitext.sentences, trees, layers, counts, options, given, bitext.pairs)
+        learner = SwapLearner(cls, bitext.sentences, trees, layers, counts, options, given, bitext.pairs)
         statistics = {
             "options": without_threads(options),
             "nodes": int(counts.any(axis=1).sum()),

@@ -15,7 +15,7 @@ import numpy as np
 
 from preorder.data import Sentence
 from preorder.errors import NotFiniteError
-from preorder.learning.encode import UNKNOWN, WIDTHS, Vocabulary
+from preorder.learning.encode import UNKNOWN_ROW, WIDTHS, Vocabulary
 from preorder.learning.network import device, drop, equally_long, one_torch_thread, torch
 from preorder.methods.tree_swap.trees import ROOT, Forest, Relations, find_relations
 
@@ -24,7 +24,7 @@ nn = torch.nn
 MAX_TOKENS = 8192  # that are labelled at a time, unless one sentence has more
 
 
-class Batch(NamedTuple):
+class TreeBatch(NamedTuple):
     """Sentences, one after another; each token shares a row with a node, as in a :class:`Forest`."""
 
     trees: Forest
@@ -58,15 +58,15 @@ class Numbering:
         """How many categories have an embedding, with the unknown one."""
         return 1 + len(self.categories)
 
-    def __call__(self, sentences: Sequence[Sentence], trees: Forest) -> Batch:
+    def __call__(self, sentences: Sequence[Sentence], trees: Forest) -> TreeBatch:
         """Return the sentences and trees as numbers."""
-        found = (self._row_of.get(category, UNKNOWN) for category in trees.categories)
+        found = (self._row_of.get(category, UNKNOWN_ROW) for category in trees.categories)
         categories = np.fromiter(found, np.int64, len(trees.categories))
         relations = find_relations(trees.nodes, trees.starts, trees.lengths)
-        return Batch(trees, self.vocabulary(sentences), categories, relations)
+        return TreeBatch(trees, self.vocabulary(sentences), categories, relations)
 
 
-def minibatch(batch: Batch, sentences: np.ndarray, device: torch.device) -> tuple[Minibatch, np.ndarray]:
+def minibatch(batch: TreeBatch, sentences: np.ndarray, device: torch.device) -> tuple[Minibatch, np.ndarray]:
     """Return the sentences of some indices, equally long, as a minibatch, and the rows of its nodes."""
     trees = batch.trees
     n = int(trees.lengths[sentences[0]])
@@ -89,7 +89,7 @@ def minibatch(batch: Batch, sentences: np.ndarray, device: torch.device) -> tupl
     return Minibatch(*tensors, np.bincount(heights)[1:].tolist()), rows
 
 
-def log_odds(network: nn.Module, batch: Batch, threads: int) -> np.ndarray:
+def log_odds(network: nn.Module, batch: TreeBatch, threads: int) -> np.ndarray:
     """Return the log-odds of inversion for each of ``batch.trees.rows``: float32 ``[nodes]``."""
     odds = np.zeros(len(batch.trees.nodes), np.float32)
 

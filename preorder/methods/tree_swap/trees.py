@@ -26,7 +26,7 @@ from preorder.metrics.orders import mean_scores, order_statistics
 from preorder.syntax.binary import binary_branches
 
 LABEL = 3  # the field of a node that holds its label: 0 straight, 1 inverted
-ROOT = -1  # the parent of a node that has none
+NO_PARENT = -1  # the parent of a node that has none
 
 
 class Forest(NamedTuple):
@@ -78,7 +78,7 @@ class Relations(NamedTuple):
     """Children, parents and heights of the nodes of a forest: int64, a row for each of its ``nodes``."""
 
     children: np.ndarray  # [tokens, 2], where a sentence's token i has the number i and its k-th node n + k
-    parents: np.ndarray  # [tokens], twice the row of the parent, plus one for a right child; or ROOT
+    parents: np.ndarray  # [tokens], twice the row of the parent, plus one for a right child; or NO_PARENT
     heights: np.ndarray  # [tokens], one more than that of the higher child; that of a token is 0
 
 
@@ -86,7 +86,7 @@ class Relations(NamedTuple):
 def find_relations(nodes, starts, lengths):
     """Return the children, parents and heights of a forest's nodes; linear."""
     size = nodes.shape[0]
-    children, parents = np.zeros((size, 2), np.int64), np.full(size, ROOT, np.int64)
+    children, parents = np.zeros((size, 2), np.int64), np.full(size, NO_PARENT, np.int64)
     heights = np.zeros(size, np.int64)
     for s in range(starts.size):
         first, n = starts[s], lengths[s]

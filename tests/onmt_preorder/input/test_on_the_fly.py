@@ -4,7 +4,7 @@ import pytest
 
 from onmt_preorder.input import on_the_fly
 from onmt_preorder.input.on_the_fly import OnTheFlyPreorderer
-from preorder.annotate.stanza import StanzaOptions
+from preorder.annotate.options import AnnotatorOptions
 from preorder.data import Permutation
 from preorder.errors import UsageError
 from preorder.methods.model_directory import Model
@@ -49,13 +49,13 @@ def test_layers_that_only_files_give():
     with pytest.raises(UsageError, match="preorder_stanza_dir has no effect: the preorderer does not need S"):
         OnTheFlyPreorderer(Model(Counting()), "stanza")
     with pytest.raises(UsageError, match="trees made from POS tags in a file"):
-        OnTheFlyPreorderer(Model(needy, stanza=StanzaOptions("en", "constituency", tagged=True)))
+        OnTheFlyPreorderer(Model(needy, stanza=AnnotatorOptions("en", "constituency", tagged=True)))
 
 
 def test_stanza_annotates_in_this_process(monkeypatch, tmp_path):
     fake_stanza.install(monkeypatch)
     needy = Counting()
     needy.layers = frozenset({"tags"})
-    fly = OnTheFlyPreorderer(Model(needy, stanza=StanzaOptions("en")), str(tmp_path))
+    fly = OnTheFlyPreorderer(Model(needy, stanza=AnnotatorOptions("en")), str(tmp_path))
     assert fly.positions(["a b", "", "c"]) == [(1, 0), (), (0,)]
     assert len(list(tmp_path.glob("done-*"))) == 1

@@ -77,12 +77,12 @@ def test_each_sampler_has_a_seed_of_its_own():
 def test_empty_and_overlong_sentences_keep_their_lines(caplog):
     sources, targets = bitext(20)
     sources[3], targets[5] = [], []
-    sources[7] = ["w1"] * (module.MAX_LENGTH + 1)
-    sources[9] = ["w1"] * (module.MAX_LENGTH - len(sources[9])) + sources[9]
+    sources[7] = ["w1"] * (module.MAX_ALIGNED + 1)
+    sources[9] = ["w1"] * (module.MAX_ALIGNED - len(sources[9])) + sources[9]
     alignments = align(sources, targets, "union", seed=1)
     assert len(alignments) == 20
     assert not any(alignments[line].links for line in (3, 5, 7))
-    assert (module.MAX_LENGTH - 1, 0) in alignments[9].links
+    assert (module.MAX_ALIGNED - 1, 0) in alignments[9].links
     assert not Sampler(1, 1)(sources, targets).shares(7).size
     assert "1 lines of more than 1,023 tokens have no links" in caplog.text
 

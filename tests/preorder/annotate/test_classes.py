@@ -8,7 +8,7 @@ from scipy.sparse import csr_matrix
 
 from preorder.annotate import classes as word_classes
 from preorder.annotate.classes import (
-    UNKNOWN,
+    UNKNOWN_CLASS,
     WordClasses,
     _counts,
     _positive_pmi,
@@ -87,7 +87,7 @@ def test_file_round_trip(tmp_path):
     classes = WordClasses({"a": "1", "b\u3000c": "2", "d\te": "3"})
     write_lines(path, classes.lines())
     assert WordClasses.read(path) == classes
-    assert classes.of(["a", "x"]) == ("1", UNKNOWN)
+    assert classes.of(["a", "x"]) == ("1", UNKNOWN_CLASS)
 
 
 @pytest.mark.parametrize("line", ["word", "word\t", "word\t ", "word\t1 2"])

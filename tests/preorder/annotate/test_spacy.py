@@ -7,7 +7,8 @@ import pytest
 
 import preorder
 from preorder.annotate import spacy
-from preorder.annotate.stanza import StanzaOptions, add_layers
+from preorder.annotate.options import AnnotatorOptions
+from preorder.annotate.stanza import add_layers
 from preorder.cli import main
 from preorder.data import Sentence
 from tests.support.running import annotate_here
@@ -38,7 +39,7 @@ def folder(tmp_path_factory):
 
 def test_words_keep_their_place_and_every_tree_has_one_root(folder):
     sentences = [Sentence(tuple(line.split())) for line in LINES]
-    options = StanzaOptions("xx", "dependency", "upos", spacy=str(folder))
+    options = AnnotatorOptions("xx", "dependency", "upos", spacy=str(folder))
     layered = list(add_layers(sentences, options, workers=0))
     assert [one.words for one in layered] == [one.words for one in sentences]
     assert [len(one.tags) for one in layered] == [5, 0, 2, 5]

@@ -9,10 +9,10 @@ from types import SimpleNamespace
 import pytest
 
 from preorder.annotate import stanza
+from preorder.annotate.options import FOLDER_VARIABLE, AnnotatorOptions
 from preorder.annotate.stanza import (
-    MAX_LENGTH,
+    MAX_PARSED,
     Annotator,
-    StanzaOptions,
     add_layers,
     annotate,
     annotator,
@@ -46,7 +46,7 @@ def done(folder):
 
 @pytest.mark.parametrize("trees", [None, "constituency", "dependency"])
 def test_any_number_of_workers_says_the_same(folder, trees):
-    options = StanzaOptions("en", trees, folder=str(folder))
+    options = AnnotatorOptions("en", trees, folder=str(folder))
     one, two = (list(annotate(SENTENCES, options, workers)) for workers in (1, 2))
     assert one == two == list(annotate(SENTENCES, options, 0))
     assert one == [(sentence, fake_stanza.annotation(options, sentence.words)) for sentence in SENTENCES]
@@ -57,29 +57,29 @@ def test_on_a_gpu_there_is_one_worker(folder, monkeypatch):
     asked = []
     monkeypatch.setattr(stanza, "in_processes", lambda work, items, workers: asked.append(workers) or ())
     for workers in (0, 1, 3):
-        list(annotate(SENTENCES, StanzaOptions("en", device="gpu", folder=str(folder)), workers))
+        list(annotate(SENTENCES, AnnotatorOptions("en", device="gpu", folder=str(folder)), workers))
     assert asked == [0, 1, 1]
 
 
 def test_layers_are_added(folder):
-    options = StanzaOptions("en", "dependency", "upos", folder=str(folder))
+    options = AnnotatorOptions("en", "dependency", "upos", folder=str(folder))
     first, second, *_ = add_layers(SENTENCES, options)
     assert first == Sentence((), (), tree=DependencyTree((), ()))
     assert second.tags == ("uA", "uB", "uC")
     assert second.tree == DependencyTree((ROOT, 0, 1), ("next",) * 3)
     given = Sentence(("a", "b"), ("A", "B"), tree=DependencyTree((ROOT, 0), ("root", "next")))
-    assert list(add_layers([given], StanzaOptions("en", folder=str(folder), tagged=True))) == [given]
+    assert list(add_layers([given], AnnotatorOptions("en", folder=str(folder), tagged=True))) == [given]
 
 
 def test_what_the_annotation_depends_on():
     """Not on the folder of the models."""
     options = [
-        StanzaOptions("de"),
-        StanzaOptions("en", "dependency"),
-        StanzaOptions("en", tagset="upos"),
-        StanzaOptions("en", device="gpu"),
-        StanzaOptions("en", folder="here"),
-        StanzaOptions("en", folder="there"),
+        AnnotatorOptions("de"),
+        AnnotatorOptions("en", "dependency"),
+        AnnotatorOptions("en", tagset="upos"),
+        AnnotatorOptions("en", device="gpu"),
+        AnnotatorOptions("en", folder="here"),
+        AnnotatorOptions("en", folder="there"),
     ]
     settings = [*((one, ["models"]) for one in options), (options[-1], ["other models"])]
     keys = [next(stanza._chunks(SENTENCES, *one, Checkpoints()))[2] for one in settings]
@@ -92,13 +92,13 @@ def test_what_the_annotation_depends_on():
 def test_no_such_devices(models):
     if not pytest.importorskip("torch").cuda.is_available():
         with pytest.raises(UsageError, match="there is no GPU that torch can use"):
-            load_pipeline(StanzaOptions("en", folder=models, device="gpu"))
+            load_pipeline(AnnotatorOptions("en", folder=models, device="gpu"))
 
 
 def test_stanza_is_not_installed(monkeypatch):
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
     with pytest.raises(MissingExtraError, match=r"stanza is not installed: pip install 'stanza>=1.10'"):
-        next(annotate(SENTENCES, StanzaOptions("en")))
+        next(annotate(SENTENCES, AnnotatorOptions("en")))
 
 
 @pytest.fixture(scope="module")
@@ -108,7 +108,7 @@ def models(shared):
 
 
 def annotated(sentences, *options, **more):
-    return annotator(StanzaOptions("en", *options, **more)).annotate(sentences)
+    return annotator(AnnotatorOptions("en", *options, **more)).annotate(sentences)
 
 
 @pytest.fixture(autouse=True)
@@ -137,14 +137,14 @@ def test_agrees_with_what_the_models_said_before(models, shared):
 
 @pytest.mark.parametrize("trees", ["constituency", "dependency"])
 def test_given_tags_decide(models, trees):
-    words, options = ("dogs", "watch", "birds"), StanzaOptions("en", trees, folder=models, tagged=True)
+    words, options = ("dogs", "watch", "birds"), AnnotatorOptions("en", trees, folder=models, tagged=True)
     tagged = [Sentence(words, tags) for tags in (("NNS", "VBP", "NNS"), ("NNP", "NNP", "NNP"))]
     one, other = annotator(options).annotate(tagged)
     assert one.tree != other.tree
 
 
 def test_long_sentences_are_parsed_in_pieces(models):
-    words = tuple(f"dogs{i % 7 or ''}" for i in range(MAX_LENGTH + 5))
+    words = tuple(f"dogs{i % 7 or ''}" for i in range(MAX_PARSED + 5))
     sentences = [Sentence(words), Sentence(("dogs", "bark"))]
     long, short = annotated(sentences, "constituency", folder=models)
     assert parse_bracketing(long.tree).words == words
@@ -154,16 +154,16 @@ def test_long_sentences_are_parsed_in_pieces(models):
     assert tree.words == words
     assert tree.tree.heads.count(ROOT) == 1
     root = tree.tree.heads.index(ROOT)
-    assert root < MAX_LENGTH
-    assert "parataxis" in tree.tree.relations[MAX_LENGTH:]
-    for head, relation in list(zip(tree.tree.heads, tree.tree.relations, strict=True))[MAX_LENGTH:]:
+    assert root < MAX_PARSED
+    assert "parataxis" in tree.tree.relations[MAX_PARSED:]
+    for head, relation in list(zip(tree.tree.heads, tree.tree.relations, strict=True))[MAX_PARSED:]:
         assert (head == root) == (relation == "parataxis")
 
 
 def test_pieces_have_their_own_tags():
-    words = tuple(map(str, range(MAX_LENGTH + 2)))
+    words = tuple(map(str, range(MAX_PARSED + 2)))
     pieces = stanza._pieces(Sentence(words, words))
-    assert [len(piece) for piece in pieces] == [MAX_LENGTH, 2]
+    assert [len(piece) for piece in pieces] == [MAX_PARSED, 2]
     assert all(piece.tags == piece.words for piece in pieces)
 
 
@@ -177,21 +177,21 @@ def chain_of(words):
 
 def test_heads_of_later_pieces_are_counted_from_the_first():
     """Beside the chains themselves; roots of later pieces depend on that of the first."""
-    size = 2 * MAX_LENGTH + 5
+    size = 2 * MAX_PARSED + 5
 
     def pipeline(given):
         return SimpleNamespace(sentences=[SimpleNamespace(words=chain_of(words)) for words in given])
 
-    annotator = Annotator(pipeline, StanzaOptions("en", "dependency"))
+    annotator = Annotator(pipeline, AnnotatorOptions("en", "dependency"))
     ((_, tree),) = annotator.annotate([Sentence(tuple(map(str, range(size))))])
     found = dependency(tree)
-    expected = [1, ROOT, *range(1, MAX_LENGTH - 1)]
-    for begin in (MAX_LENGTH, 2 * MAX_LENGTH):
-        expected += [begin + 1, 1, *range(begin + 1, min(begin + MAX_LENGTH, size) - 1)]
+    expected = [1, ROOT, *range(1, MAX_PARSED - 1)]
+    for begin in (MAX_PARSED, 2 * MAX_PARSED):
+        expected += [begin + 1, 1, *range(begin + 1, min(begin + MAX_PARSED, size) - 1)]
     assert found.words == tuple(map(str, range(size)))
     assert found.tree.heads == tuple(expected)
     relations = ["next"] * size
-    relations[1], relations[MAX_LENGTH + 1], relations[2 * MAX_LENGTH + 1] = "root", "parataxis", "parataxis"
+    relations[1], relations[MAX_PARSED + 1], relations[2 * MAX_PARSED + 1] = "root", "parataxis", "parataxis"
     assert found.tree.relations == tuple(relations)
 
 
@@ -206,7 +206,7 @@ def test_given_tags_stand_in_the_column_of_their_tagset(tagset, expected):
         words = ([SimpleNamespace(text=w, head=i, **rest) for i, w in enumerate(one)] for one in given)
         return SimpleNamespace(sentences=[SimpleNamespace(words=each) for each in words])
 
-    options = StanzaOptions("en", "dependency", tagset, tagged=True)
+    options = AnnotatorOptions("en", "dependency", tagset, tagged=True)
     ((tags, tree),) = Annotator(pipeline, options).annotate([Sentence(("a", "b"), ("A", "B"))])
     assert tags == ("A", "B")
     assert [tag for line in tree.split("\n") for tag in line.split("\t")[3:5]] == expected.split()
@@ -221,13 +221,13 @@ def test_models_that_are_replaced_are_others(tmp_path):
     for size, time in ((1, 1), (2, 1), (2, 2)):
         path.write_bytes(b"x" * size)
         os.utime(path, (time, time))
-        found.append(prepare(StanzaOptions("fr", folder=str(tmp_path))))
+        found.append(prepare(AnnotatorOptions("fr", folder=str(tmp_path))))
     assert len(set(map(json.dumps, found))) == 3
     for other in ("de/pos", "fr/depparse"):
         (tmp_path / other).mkdir(parents=True)
         (tmp_path / other / "gsd.pt").write_bytes(b"x")
-    assert prepare(StanzaOptions("fr", folder=str(tmp_path))) == found[-1]
-    assert prepare(StanzaOptions("fr", "dependency", folder=str(tmp_path))) != found[-1]
+    assert prepare(AnnotatorOptions("fr", folder=str(tmp_path))) == found[-1]
+    assert prepare(AnnotatorOptions("fr", "dependency", folder=str(tmp_path))) != found[-1]
 
 
 class Phrase:
@@ -252,7 +252,7 @@ class Losing:
 
 
 def test_a_sentence_that_the_parser_loses_gets_a_flat_tree():
-    annotator = Annotator(Losing(), StanzaOptions("en", "constituency"))
+    annotator = Annotator(Losing(), AnnotatorOptions("en", "constituency"))
     sentences = [Sentence(tuple(line.split())) for line in ("a", "b bad )", "c", "d", "bad")]
     trees = [annotation.tree for annotation in annotator.annotate(sentences)]
     flat = "(ROOT (-B b) (-BAD bad) (--RRB- -RRB-))"
@@ -262,7 +262,7 @@ def test_a_sentence_that_the_parser_loses_gets_a_flat_tree():
 def test_folders_without_the_models(models, tmp_path):
     def refused(language, folder):
         with pytest.raises(UsageError) as caught:
-            prepare(StanzaOptions(language, folder=str(folder)))
+            prepare(AnnotatorOptions(language, folder=str(folder)))
         return str(caught.value)
 
     command = f"""python -c 'import stanza; stanza.download("en", "{tmp_path}")'"""
@@ -273,7 +273,7 @@ def test_folders_without_the_models(models, tmp_path):
     assert "no models of Stanza's for 'ja', only for: en; get them: python -c" in refused("ja", models)
     (tmp_path / "fr").mkdir()
     (tmp_path / "resources.json").write_text(json.dumps({"fra": {"alias": "fr"}, "de": {}}))
-    assert prepare(StanzaOptions("fra", folder=str(tmp_path)))[1] == []
+    assert prepare(AnnotatorOptions("fra", folder=str(tmp_path)))[1] == []
     assert "no models of Stanza's for 'de', only for: no language; get them: " in refused("de", tmp_path)
     for damaged in ([], {"de": "https://…"}, {"de": {"alias": 5}}):
         (tmp_path / "resources.json").write_text(json.dumps(damaged))
@@ -285,23 +285,23 @@ def test_folders_without_the_models(models, tmp_path):
     (tmp_path / "en/pos.pt").chmod(0o600)
     (tmp_path / "en/pos.pt").write_bytes(b"damaged")
     with pytest.raises(UsageError, match="Stanza cannot load its models for en: "):
-        load_pipeline(StanzaOptions("en", folder=str(tmp_path)))
+        load_pipeline(AnnotatorOptions("en", folder=str(tmp_path)))
 
 
 def test_a_process_that_is_killed_while_models_are_loaded_leaves_no_file(models, tmp_path, monkeypatch):
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     monkeypatch.setattr("stanza.Pipeline", lambda **_: list(tmp_path.iterdir()))
-    assert stanza.load_pipeline(StanzaOptions("en", folder=models)) == []
+    assert stanza.load_pipeline(AnnotatorOptions("en", folder=models)) == []
 
 
 def test_no_network(monkeypatch):
     pytest.importorskip("stanza")
     for name in ("HTTPS_PROXY", "https_proxy"):
         monkeypatch.setenv(name, "http://127.0.0.1:9")
-    monkeypatch.delenv(stanza.FOLDER_VARIABLE, raising=False)
+    monkeypatch.delenv(FOLDER_VARIABLE, raising=False)
     message = r"models for en cannot be downloaded \(.*\); get them where .*; `stanza_dir` names the folder$"
     with pytest.raises(UsageError, match=message) as caught:
-        prepare(StanzaOptions("en"))
+        prepare(AnnotatorOptions("en"))
     assert "\n" not in str(caught.value)
 
 
@@ -318,5 +318,5 @@ def test_models_that_are_fetched(monkeypatch, tmp_path, language, expected):
     monkeypatch.setattr(common, "load_resources_json", lambda: known)
     (tmp_path / "resources.json").write_text(json.dumps(known))
     (tmp_path / language).mkdir()
-    assert prepare(StanzaOptions(language, "dependency"))[1] == []
+    assert prepare(AnnotatorOptions(language, "dependency"))[1] == []
     assert fetched == [(language, steps) for steps in expected]

@@ -14,7 +14,7 @@ from preorder.btg.chart import (  # noqa: E402
     marginals,
 )
 from preorder.btg.constraint import reachable  # noqa: E402
-from preorder.btg.grammar import ROOT  # noqa: E402
+from preorder.btg.grammar import ROOT_CONTEXT  # noqa: E402
 from preorder.btg.nbest import kbest_of_parts  # noqa: E402
 from preorder.btg.scores import PARTS  # noqa: E402
 from preorder.btg.viterbi import best_trees  # noqa: E402
@@ -114,7 +114,7 @@ def test_min_risk_prefers_the_likeliest_tree_of_an_order(n):
 def test_a_single_token():
     parts = draw_parts(1, 2).astype(np.float32)
     assert best_trees(parts).shape == (2, 0, 5)
-    ((score, nodes),) = kbest_of_parts(parts[0], ROOT, 3)
+    ((score, nodes),) = kbest_of_parts(parts[0], ROOT_CONTEXT, 3)
     assert (score, nodes.tolist()) == (0, [])
 
 

@@ -6,7 +6,7 @@ from itertools import product
 import numpy as np
 import pytest
 
-from preorder.btg.grammar import CONTEXTS, ROOT
+from preorder.btg.grammar import CONTEXTS, ROOT_CONTEXT
 from preorder.btg.nbest import EXACT_ORDERS, context_of, join_pieces, kbest
 from preorder.btg.viterbi import best_tree
 from preorder.compiled import entry_point
@@ -25,7 +25,7 @@ def search(scores, n, root):
 def test_best_orders_equal_brute_force(n, seed, k):
     scores = draw_scores(n, seed)
     expected = BruteForce(n, by_scores(scores)).kbest(k)
-    found = kbest(scores, n, ROOT, k)
+    found = kbest(scores, n, ROOT_CONTEXT, k)
     totals = [total for total, _ in expected]
     assert [score for score, _ in found] == pytest.approx(totals, abs=1e-3)
     assert [order(tree_of(nodes), 0, n) for _, nodes in found] == [given for _, given in expected]
@@ -45,8 +45,8 @@ def test_best_orders_of_a_piece(root):
 def test_the_first_is_the_best_tree_to_the_bit(n):
     """The others are different orders, with the scores of their trees."""
     scores = draw_scores(n, 3)
-    total, nodes = search(scores, n, ROOT)
-    found = kbest(scores, n, ROOT, 50)
+    total, nodes = search(scores, n, ROOT_CONTEXT)
+    found = kbest(scores, n, ROOT_CONTEXT, 50)
     assert found[0].score == total
     np.testing.assert_array_equal(found[0].nodes, nodes)
     given = [order(tree_of(tree.nodes), 0, n) for tree in found]
@@ -62,9 +62,9 @@ def test_the_first_is_the_best_tree_to_the_bit(n):
 def test_many_trees_of_one_order_are_soon_searched(n):
     """All score alike, as those of expected agreement do, and nearly all of a sentence of unknown words."""
     zeros = draw_scores(n, 0)._make(map(np.zeros_like, draw_scores(n, 0)))
-    kbest(zeros, 3, ROOT, 2)  # compiles
+    kbest(zeros, 3, ROOT_CONTEXT, 2)  # compiles
     start = time.process_time()
-    found = kbest(zeros, n, ROOT, 5)
+    found = kbest(zeros, n, ROOT_CONTEXT, 5)
     assert time.process_time() - start < 3
     assert len({order(tree_of(nodes), 0, n) for _, nodes in found}) == 5
 
@@ -94,13 +94,13 @@ def test_pieces_stay_in_the_order_of_the_source():
     assert len(set(orders)) == len(orders) == 9
     for tree, given in zip(joined, orders, strict=True):
         assert len(tree.nodes) == N - 1
-        assert tree.nodes[0].tolist() == [0, 3, N, 0, ROOT]
+        assert tree.nodes[0].tolist() == [0, 3, N, 0, ROOT_CONTEXT]
         assert (sorted(given[:3]), given[3], sorted(given[4:])) == ([0, 1, 2], 3, [4, 5, 6, 7])
 
 
 def test_contexts_are_those_of_the_whole_tree():
     for tree in join_pieces(pieces(3), N, 9):
-        expected = {(0, N): ROOT}
+        expected = {(0, N): ROOT_CONTEXT}
         for begin, split, end, label, context in tree.nodes.tolist():
             assert context == expected[begin, end]
             expected |= {(begin, split): 2 * label, (split, end): 2 * label + 1}

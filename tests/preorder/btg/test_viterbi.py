@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from preorder.btg.constraint import group_bounds, penalise, reachable
-from preorder.btg.grammar import CONTEXTS, NODE_FIELDS, ROOT
+from preorder.btg.grammar import CONTEXTS, NODE_FIELDS, ROOT_CONTEXT
 from preorder.btg.scores import FORBIDDEN
 from preorder.btg.viterbi import best_tree
 from preorder.compiled import entry_point
@@ -27,7 +27,7 @@ def search(scores, n, root, groups, penalty):
     return best_tree(scores, n, root, nodes), nodes
 
 
-def found(scores, n, root=ROOT, groups=None, penalty=0.0):
+def found(scores, n, root=ROOT_CONTEXT, groups=None, penalty=0.0):
     """Return the score and the tree; without groups, of the plain search."""
     groups = np.array([-1] * n if groups is None else groups, np.int32)
     copies = scores._replace(node=scores.node.copy())

@@ -62,7 +62,7 @@ heavy = {"numba", "scipy", "sklearn", "torch", "stanza", "tqdm", "matplotlib", "
 assert not heavy, heavy
 from preorder.cli import main
 assert main(sys.argv[1:]) == 0
-heavy = {"scipy.linalg", "sklearn", "tqdm", "preorder.methods.perceptron.learner"} & set(sys.modules)
+heavy = {"scipy.linalg", "sklearn", "tqdm", "preorder.methods.perceptron_btg.learner"} & set(sys.modules)
 assert not heavy, heavy
 """
 

@@ -12,7 +12,7 @@ import pytest
 import preorder
 from preorder.cli import main
 from preorder.data.formats import parse_features, parse_order, parse_positions
-from preorder.methods.perceptron.learner import Learner
+from preorder.methods.perceptron_btg.learner import PerceptronLearner
 from tests.support.texts import content, write
 
 WORDS = SUBJECTS, VERBS, OBJECTS = [[f"{kind}{i}" for i in range(8)] for kind in "SVO"]
@@ -225,7 +225,7 @@ def interrupted(run, monkeypatch):
     """Give a function that trains until an iteration of a given number has begun, the n-th in the process."""
     monkeypatch.setattr("preorder.learning.checkpoint.INTERVAL", 0)
     monkeypatch.setattr("preorder.learning.checkpoint.SHARE", float("inf"))
-    learn = Learner.learn
+    learn = PerceptronLearner.learn
 
     def train(line, last):
         count = itertools.count(1)
@@ -236,7 +236,7 @@ def interrupted(run, monkeypatch):
             return learn(self, iteration, advance)
 
         with monkeypatch.context() as patch:
-            patch.setattr(Learner, "learn", until)
+            patch.setattr(PerceptronLearner, "learn", until)
             return run(line, 130).err
 
     return train

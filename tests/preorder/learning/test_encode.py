@@ -2,7 +2,7 @@ import numpy as np
 
 from preorder.data import Sentence
 from preorder.learning import encode
-from preorder.learning.encode import UNKNOWN, Encoder, Vocabulary
+from preorder.learning.encode import UNKNOWN_ROW, Encoder, Vocabulary
 from tests.support.by_hash import hash_of
 
 
@@ -46,5 +46,7 @@ def test_known_are_those_seen_twice_the_most_frequent_first():
 def test_rows_of_tokens():
     vocabulary = Vocabulary({"words": ["b", "a"], "tags": ["A"]})
     rows = vocabulary([*SENTENCES, Sentence((), ())])
-    np.testing.assert_array_equal(rows, [[1, 2, 1, 1, 2, UNKNOWN], [UNKNOWN, 1, *[UNKNOWN] * 2, 1, UNKNOWN]])
+    np.testing.assert_array_equal(
+        rows, [[1, 2, 1, 1, 2, UNKNOWN_ROW], [UNKNOWN_ROW, 1, *[UNKNOWN_ROW] * 2, 1, UNKNOWN_ROW]]
+    )
     assert vocabulary([]).shape == (2, 0)

@@ -8,11 +8,11 @@ import pytest
 pytest.importorskip("torch")
 
 import preorder
-from preorder.annotate.stanza import StanzaOptions
+from preorder.annotate.options import AnnotatorOptions
 from preorder.cli import main
 from preorder.errors import UsageError
 from preorder.methods.model_directory import load_model, save_model
-from preorder.methods.perceptron.model import BTGPreorderer
+from preorder.methods.perceptron_btg.model import BTGPreorderer
 from preorder.methods.registry import NEED_TREES
 from tests.support.texts import links, rows, write
 from tests.support.verb_last import POSITIONS, SENTENCES
@@ -115,7 +115,7 @@ def test_parts_are_ordered_by_the_model_s_word_classes_too(folder, tmp_path, mon
 
 
 def test_the_model_still_tags_plain_text_though_the_new_text_brings_its_tags(folder, tmp_path):
-    stanza = StanzaOptions("en", tagset="xpos")
+    stanza = AnnotatorOptions("en", tagset="xpos")
     save_model(
         replace(load_model(str(folder / "tagged")), language="en", stanza=stanza), str(tmp_path / "first")
     )

@@ -7,7 +7,7 @@ from types import SimpleNamespace
 import pytest
 
 from preorder.annotate.classes import WordClasses
-from preorder.annotate.stanza import StanzaOptions
+from preorder.annotate.options import AnnotatorOptions
 from preorder.data import Sentence
 from preorder.errors import DataError
 from preorder.methods.model_directory import Model, is_lowercased, load_model, save_model
@@ -32,7 +32,7 @@ def test_round_trip(directory, tmp_path):
 
 
 def test_the_folder_of_stanza_is_found_from_elsewhere(directory, tmp_path, monkeypatch):
-    stanza = StanzaOptions("en", tagset="upos", folder="models")
+    stanza = AnnotatorOptions("en", tagset="upos", folder="models")
     monkeypatch.chdir(tmp_path)
     save_model(replace(load_model("model"), stanza=stanza), "model")
     assert load_model("model").stanza == replace(stanza, folder=str(Path("models").absolute()))

@@ -11,8 +11,8 @@ from preorder.errors import DataError, MissingExtraError, UsageError  # noqa: E4
 from preorder.learning.checkpoint import Checkpoint  # noqa: E402
 from preorder.learning.network import weights_of  # noqa: E402
 from preorder.methods.model_directory import Model, load_model, save_model  # noqa: E402
-from preorder.methods.neural_btg.model import Learner, NeuralBTGPreorderer  # noqa: E402
-from preorder.methods.perceptron.model import BTGPreorderer  # noqa: E402
+from preorder.methods.neural_btg.model import NeuralBTGPreorderer, ScorerLearner  # noqa: E402
+from preorder.methods.perceptron_btg.model import BTGPreorderer  # noqa: E402
 from preorder.methods.registry import (  # noqa: E402
     NeuralBTGOptions,
     PerceptronOptions,
@@ -31,7 +31,7 @@ def model():
 
 def test_an_iteration_sees_every_sentence_once_and_averages_weights():
     lines, constraint, _ = learnable(bitext())
-    one, sizes = Learner(["words"], lines.sentences, constraint, OPTIONS), []
+    one, sizes = ScorerLearner(["words"], lines.sentences, constraint, OPTIONS), []
     before = one.model()
     one.learn(1, sizes.append)
     after, average = weights_of(one._network), one.model()

@@ -13,7 +13,7 @@ from preorder.data import NO_LINES, Bitext, Sentence  # noqa: E402
 from preorder.data.trees import ConstituencyTree, DependencyTree  # noqa: E402
 from preorder.errors import UsageError  # noqa: E402
 from preorder.methods.registry import all_options, method_class  # noqa: E402
-from preorder.methods.tree_swap.model import Learner, weights_in_loss  # noqa: E402
+from preorder.methods.tree_swap.model import SwapLearner, weights_in_loss  # noqa: E402
 from preorder.syntax.read import parse_bracketing  # noqa: E402
 from tests.support.verb_last import CORPUS, bitext, links  # noqa: E402
 
@@ -167,9 +167,9 @@ def test_rare_words_are_hidden_in_training(method, monkeypatch, rarity, is_learn
 
 
 def test_every_iteration_goes_on_with_the_rate_and_draws_its_own_order(monkeypatch):
-    done, drawn, loss = [], [], Learner._loss
+    done, drawn, loss = [], [], SwapLearner._loss
     monkeypatch.setattr("preorder.learning.network.share_of_rate", lambda share: done.append(share) or 1e-9)
-    monkeypatch.setattr(Learner, "_loss", lambda *given: drawn.append(given[1].tolist()) or loss(*given))
+    monkeypatch.setattr(SwapLearner, "_loss", lambda *given: drawn.append(given[1].tolist()) or loss(*given))
     trained("rvnn", iterations=4)
     assert done == pytest.approx(np.arange(len(done)) / len(done))
     each = [drawn[k : k + 4] for k in range(0, len(drawn), 4)]  # two minibatches of each length

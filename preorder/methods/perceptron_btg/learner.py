@@ -32,29 +32,29 @@ from preorder.learning.loop import LINKS, WORDS, TrainingStatistics
 from preorder.learning.options import without_threads
 from preorder.learning.pairs import lines_of_iteration, pair_numbers
 from preorder.methods.base import permutations
-from preorder.methods.perceptron.features import MULTIPLIERS, SHAPES, TABLE_NAMES, WIDTHS
-from preorder.methods.perceptron.parse import parse
-from preorder.methods.perceptron.scorer import shape_scores
-from preorder.methods.perceptron.table import (
+from preorder.methods.perceptron_btg.features import MULTIPLIERS, SHAPES, TABLE_NAMES, WIDTHS
+from preorder.methods.perceptron_btg.parse import parse
+from preorder.methods.perceptron_btg.scorer import shape_scores
+from preorder.methods.perceptron_btg.table import (
     AVERAGE_EXPONENT,
     Growing,
-    Table,
     Tables,
+    WeightTable,
     by_slot,
     capacity,
     restored,
     spread_of,
     with_room,
 )
-from preorder.methods.perceptron.training import QUEUE, learn, max_new_rows, training_batch
-from preorder.methods.perceptron.weights import Weights
+from preorder.methods.perceptron_btg.updates import QUEUE, learn, max_new_rows, training_batch
+from preorder.methods.perceptron_btg.weights import Weights
 from preorder.methods.registry import PerceptronOptions
 
 FIRST_ROWS = 1 << 14  # least number of rows that a table has room for at first
 MINIBATCHES = 32  # between two updates of the progress bar
 
 
-class Learner:
+class PerceptronLearner:
     """Weights that learn; see :class:`preorder.learning.loop.Trainable`."""
 
     def __init__(
@@ -154,7 +154,7 @@ class Learner:
 
     def _with_rows(self, weights: Sequence[np.ndarray]) -> Tables:
         *hashed, dense = zip(self._tables, weights, strict=True)
-        return Tables(*(Table(table.slots, rows, table.spread) for table, rows in hashed), dense[1])
+        return Tables(*(WeightTable(table.slots, rows, table.spread) for table, rows in hashed), dense[1])
 
     def model(self) -> Arrays:
         """See :meth:`.loop.Trainable.model`."""
@@ -195,7 +195,7 @@ class Learner:
 
 
 def weights_of(average: Arrays) -> Weights:
-    """Return the weights of :meth:`Learner.model`."""
+    """Return the weights of :meth:`PerceptronLearner.model`."""
     parts = ([average[f"{name}.{part}"] for name in TABLE_NAMES] for part in ("keys", "rows", "spread"))
     return Weights.of(*parts, average["shape"])
 

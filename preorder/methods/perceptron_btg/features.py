@@ -1,4 +1,4 @@
-"""The features of a node of a BTG tree, as data (Nakagawa 2015, Table 1).
+"""The features of a node of a BTG tree, as data (Nakagawa 2015, WeightTable 1).
 
 A node over ``[begin, end)`` that splits at ``split`` has two children; the features look at the tokens at and
 beside the children's corners, named as in the paper::
@@ -30,7 +30,7 @@ TABLES = {
     "triple": "Ll&Lr&Rl Lr&Rl&Rr",
     "quad": "Ll&Lr&Rl&Rr",
 }
-"""Table → its templates. Those of ``triple`` have a row each, those of any other table share rows."""
+"""WeightTable → its templates. Those of ``triple`` have a row each, those of any other table share rows."""
 
 
 class Template(NamedTuple):

@@ -13,10 +13,10 @@ import numpy as np
 from preorder.btg.grammar import LABELS, NODE_FIELDS
 from preorder.compiled import inner
 from preorder.learning.encode import DROPPED
-from preorder.methods.perceptron import features
-from preorder.methods.perceptron.features import MULTIPLIERS, PAIR, QUAD, TRIPLE
-from preorder.methods.perceptron.scorer import size_rows
-from preorder.methods.perceptron.table import key_near
+from preorder.methods.perceptron_btg import features
+from preorder.methods.perceptron_btg.features import MULTIPLIERS, PAIR, QUAD, TRIPLE
+from preorder.methods.perceptron_btg.scorer import size_rows
+from preorder.methods.perceptron_btg.table import key_near
 
 DENSE = len(features.TABLE_NAMES)  # number of the dense table, the last one; its rows are its keys
 TABLE_COUNT = DENSE + 1

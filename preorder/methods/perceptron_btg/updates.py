@@ -13,12 +13,12 @@ from numba.core import types
 from numba.extending import intrinsic
 
 from preorder.btg.constraint import group_bounds, penalise, violations
-from preorder.btg.grammar import NODE_FIELDS, ROOT
+from preorder.btg.grammar import NODE_FIELDS, ROOT_CONTEXT
 from preorder.btg.scores import FORBIDDEN
 from preorder.btg.viterbi import best_tree
 from preorder.compiled import entry_point, inner
 from preorder.learning.encode import Batch
-from preorder.methods.perceptron.difference import (
+from preorder.methods.perceptron_btg.difference import (
     DENSE,
     TABLE_COUNT,
     TEMPLATE_COUNTS,
@@ -27,8 +27,8 @@ from preorder.methods.perceptron.difference import (
     allocate_differences,
     count_difference,
 )
-from preorder.methods.perceptron.scorer import score_sentence, shape_scores
-from preorder.methods.perceptron.table import AVERAGE_EXPONENT, find, insert, prefetch
+from preorder.methods.perceptron_btg.scorer import score_sentence, shape_scores
+from preorder.methods.perceptron_btg.table import AVERAGE_EXPONENT, find, insert, prefetch
 from preorder.methods.registry import PerceptronOptions
 
 TOLERANCE = 1e-5  # a loss below is a rounding error of a margin that is reached exactly
@@ -124,12 +124,12 @@ def _solve(weights, shape, batch, k, counter, trees):
     bounds = group_bounds(batch.groups[offset : offset + n])
     predicted, oracle = trees[0, : n - 1], trees[1, : n - 1]
     penalise(bounds, n, np.float32(batch.cost), scores.node)
-    loss = best_tree(scores, n, ROOT, predicted)
+    loss = best_tree(scores, n, ROOT_CONTEXT, predicted)
     # A prediction without violations is the best of the valid trees, too.
     if violations(bounds, predicted) == 0:
         return
     penalise(bounds, n, FORBIDDEN, scores.node)
-    loss -= best_tree(scores, n, ROOT, oracle)
+    loss -= best_tree(scores, n, ROOT_CONTEXT, oracle)
     if loss <= TOLERANCE:
         return
     batch.wrong[k] = True

@@ -21,8 +21,8 @@ from preorder.btg.scores import Scores
 from preorder.btg.viterbi import best_tree, positions_of
 from preorder.compiled import entry_point
 from preorder.learning.encode import Batch
-from preorder.methods.perceptron.scorer import score_boundaries, score_sentence
-from preorder.methods.perceptron.table import Tables
+from preorder.methods.perceptron_btg.scorer import score_boundaries, score_sentence
+from preorder.methods.perceptron_btg.table import Tables
 
 T = TypeVar("T")
 

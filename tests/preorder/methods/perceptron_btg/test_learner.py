@@ -6,8 +6,8 @@ import pytest
 
 from preorder.btg.constraint import Constraint
 from preorder.data import Sentence
-from preorder.methods.perceptron.learner import Learner, weights_of
-from preorder.methods.perceptron.weights import unpack
+from preorder.methods.perceptron_btg.learner import PerceptronLearner, weights_of
+from preorder.methods.perceptron_btg.weights import unpack
 from preorder.methods.registry import PerceptronOptions
 
 SWAP = (["words"], [Sentence(("a", "b"))], Constraint(np.array([1, 0], np.int32), np.ones(2)))
@@ -36,7 +36,7 @@ def same(a, b):
 def test_first_step_makes_up_for_the_loss_within_the_aggressiveness():
     """From zero weights, step = loss / squares of the counts, so squares of the weights = loss · step."""
     options = PerceptronOptions(cost=3.0, aggressiveness=100.0)
-    learner = Learner(*SWAP, options)
+    learner = PerceptronLearner(*SWAP, options)
     with ThreadPoolExecutor(1) as pool:
         assert learner.learn_from(np.array([0]), pool)[0] == 1
         assert learner.learn_from(np.array([0]), pool)[0] == 0  # the margin is reached exactly
@@ -44,14 +44,14 @@ def test_first_step_makes_up_for_the_loss_within_the_aggressiveness():
     changed = np.abs(weights[weights != 0])
     assert np.unique(changed).size == 1  # every feature once
     assert (changed**2).sum() == pytest.approx(3.0 * changed[0], rel=1e-5)
-    learner = Learner(*SWAP, PerceptronOptions(aggressiveness=0.001))
+    learner = PerceptronLearner(*SWAP, PerceptronOptions(aggressiveness=0.001))
     with ThreadPoolExecutor(1) as pool:
         learner.learn_from(np.array([0]), pool)
     assert np.abs(flat(learner)).max() == pytest.approx(0.001)
 
 
 def test_average_weighs_later_weights_more():
-    learner = Learner(*random_corpus(40, seed=1), PerceptronOptions())
+    learner = PerceptronLearner(*random_corpus(40, seed=1), PerceptronOptions())
     snapshots = []
     with ThreadPoolExecutor(1) as pool:
         for sentence in range(40):
@@ -71,7 +71,9 @@ def test_average_weighs_later_weights_more():
 
 def test_each_sentence_has_its_own_time():
     """However many are learned from at once."""
-    one, other = (Learner(*random_corpus(40, seed=1), PerceptronOptions(minibatch=1)) for _ in range(2))
+    one, other = (
+        PerceptronLearner(*random_corpus(40, seed=1), PerceptronOptions(minibatch=1)) for _ in range(2)
+    )
     with ThreadPoolExecutor(1) as pool:
         one.learn_from(np.arange(40), pool)
         for sentence in range(40):
@@ -91,7 +93,7 @@ def test_same_seed_same_model_for_any_number_of_threads():
     options = PerceptronOptions(seed=5, minibatch=8)
 
     def trained(options):
-        learner = Learner(*corpus, options)
+        learner = PerceptronLearner(*corpus, options)
         return iterated(learner, 1, 2, 3), weights_of(learner.model())
 
     progress, one = trained(options)
@@ -104,15 +106,17 @@ def test_same_seed_same_model_for_any_number_of_threads():
 
 @pytest.mark.parametrize("threads", [1, 2])
 def test_goes_on_from_a_state_to_the_last_bit(threads, monkeypatch):
-    monkeypatch.setattr("preorder.methods.perceptron.learner.FIRST_ROWS", 8)  # tables grow before and after
+    monkeypatch.setattr(
+        "preorder.methods.perceptron_btg.learner.FIRST_ROWS", 8
+    )  # tables grow before and after
     corpus = random_corpus(150, seed=4)
-    whole = Learner(*corpus, PerceptronOptions(minibatch=8))
+    whole = PerceptronLearner(*corpus, PerceptronOptions(minibatch=8))
     iterated(whole, 1, 2, 3)
-    first = Learner(*corpus, PerceptronOptions(minibatch=8))
+    first = PerceptronLearner(*corpus, PerceptronOptions(minibatch=8))
     iterated(first, 1)
     state = {name: array.copy() for name, array in first.state().items()}
     iterated(first, 2)  # a state is of its time
-    second = Learner(*corpus, PerceptronOptions(minibatch=8, threads=threads))
+    second = PerceptronLearner(*corpus, PerceptronOptions(minibatch=8, threads=threads))
     second.restore(state)
     iterated(second, 2, 3)
     for name, array in whole.state().items():
@@ -123,14 +127,16 @@ def test_goes_on_from_a_state_to_the_last_bit(threads, monkeypatch):
 
 def test_the_weights_of_a_file_are_as_good_to_begin_from(monkeypatch):
     """Tables grow far beyond those of the file: all of a key must have been kept."""
-    monkeypatch.setattr("preorder.methods.perceptron.learner.FIRST_ROWS", 8)
-    first = Learner(*random_corpus(5, seed=6), PerceptronOptions(minibatch=8))
+    monkeypatch.setattr("preorder.methods.perceptron_btg.learner.FIRST_ROWS", 8)
+    first = PerceptronLearner(*random_corpus(5, seed=6), PerceptronOptions(minibatch=8))
     first.learn(1, lambda _: None)
     weights = weights_of(first.model()).compact(1e-5)
     kept = unpack(weights.pack())
     models = []
     for initial in (weights, kept):
-        learner = Learner(*random_corpus(100, seed=7, count=400), PerceptronOptions(minibatch=8), initial)
+        learner = PerceptronLearner(
+            *random_corpus(100, seed=7, count=400), PerceptronOptions(minibatch=8), initial
+        )
         learner.learn(1, lambda _: None)
         models.append(weights_of(learner.model()))
     assert same(*models)

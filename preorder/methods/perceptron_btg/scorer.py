@@ -18,9 +18,9 @@ from preorder.btg.grammar import CONTEXTS, LABELS, LANES
 from preorder.btg.scores import VECTOR, Scores, node_count, node_index
 from preorder.btg.viterbi import copy_vector
 from preorder.compiled import entry_point, inner
-from preorder.methods.perceptron import features
-from preorder.methods.perceptron.features import MULTIPLIERS, columns
-from preorder.methods.perceptron.table import find_all, key_near
+from preorder.methods.perceptron_btg import features
+from preorder.methods.perceptron_btg.features import MULTIPLIERS, columns
+from preorder.methods.perceptron_btg.table import find_all, key_near
 
 M1, M2, M3, M4 = MULTIPLIERS
 

@@ -10,8 +10,15 @@ import numpy as np
 from preorder.btg.grammar import LABELS
 from preorder.errors import DataError, NotFiniteError
 from preorder.learning.checkpoint import Arrays, checked
-from preorder.methods.perceptron.features import SHAPES, TABLE_NAMES, WIDTHS
-from preorder.methods.perceptron.table import MAX_SPREAD, Table, Tables, by_slot, capacity, insert_all
+from preorder.methods.perceptron_btg.features import SHAPES, TABLE_NAMES, WIDTHS
+from preorder.methods.perceptron_btg.table import (
+    MAX_SPREAD,
+    Tables,
+    WeightTable,
+    by_slot,
+    capacity,
+    insert_all,
+)
 from preorder.methods.registry import PerceptronOptions
 
 NEGLIGIBLE = 2e-3  # weights below this share of the cost of a violation are dropped: none of the tau
@@ -31,7 +38,7 @@ class Weights:
 
     keys: tuple[np.ndarray, ...]  # uint64 [rows] each, in the order of their slots
     rows: tuple[np.ndarray, ...]  # float32 [rows, width] each
-    spread: tuple[np.ndarray, ...]  # uint8 [rows] each, as in Table
+    spread: tuple[np.ndarray, ...]  # uint8 [rows] each, as in WeightTable
     shape: np.ndarray  # float32 [SHAPES, LABELS], the dense table
 
     def tables(self) -> Tables:
@@ -41,7 +48,7 @@ class Weights:
             slots = np.zeros(capacity(keys.size), np.uint64)
             insert_all(slots, keys)
             rows = np.concatenate((np.zeros((1, rows.shape[1]), np.float32), rows))
-            tables.append(Table(slots, rows, np.concatenate((np.zeros(1, np.uint8), spread))))
+            tables.append(WeightTable(slots, rows, np.concatenate((np.zeros(1, np.uint8), spread))))
         return Tables(*tables, self.shape)
 
     @classmethod

@@ -13,10 +13,10 @@ from preorder.errors import DataError, shown
 from preorder.learning.checkpoint import NO_CHECKPOINT, Arrays, Checkpoint
 from preorder.learning.encode import LAYERS, Batch, Encoder, Hashes, common_layers
 from preorder.methods.base import Preorderer
-from preorder.methods.perceptron.features import MULTIPLIERS, TABLE_NAMES
-from preorder.methods.perceptron.parse import parse, parse_inversions, parse_kbest
-from preorder.methods.perceptron.scorer import shape_scores
-from preorder.methods.perceptron.weights import NEGLIGIBLE, Weights, unpack
+from preorder.methods.perceptron_btg.features import MULTIPLIERS, TABLE_NAMES
+from preorder.methods.perceptron_btg.parse import parse, parse_inversions, parse_kbest
+from preorder.methods.perceptron_btg.scorer import shape_scores
+from preorder.methods.perceptron_btg.weights import NEGLIGIBLE, Weights, unpack
 from preorder.methods.registry import PerceptronOptions
 
 TEMPERATURE = 0.5
@@ -88,13 +88,13 @@ class BTGPreorderer(Preorderer):
         from preorder.btg.constraint import learnable  # none of this is needed where a model is used
         from preorder.learning.loop import HeldOutLines, train
         from preorder.learning.options import without_threads
-        from preorder.methods.perceptron.learner import Learner, weights_of
+        from preorder.methods.perceptron_btg.learner import PerceptronLearner, weights_of
 
         lines = (*bitext.sentences, *held_out.sentences)
         layers = initial.token_layers if initial else common_layers(lines, options.word_dropout)
         learned, constraint, counts = learnable(bitext)
         begun = initial and initial._weights
-        learner = Learner(layers, learned.sentences, constraint, options, begun, learned.pairs)
+        learner = PerceptronLearner(layers, learned.sentences, constraint, options, begun, learned.pairs)
         average, progress = train(learner, options.iterations, HeldOutLines(held_out), checkpoint)
         del learner  # its tables are larger than all that follows
         weights = weights_of(average)

@@ -21,7 +21,7 @@ LOAD = 0.5  # at most this share of the slots is filled
 MAX_SPREAD = 24  # as a power of two
 
 
-class Table(NamedTuple):
+class WeightTable(NamedTuple):
     """A table to look up in."""
 
     slots: np.ndarray  # uint64 [capacity], a power of two
@@ -32,12 +32,12 @@ class Table(NamedTuple):
 class Tables(NamedTuple):
     """The weights of a model: its ``features.TABLES``, and the dense table, ``[SHAPES, LABELS]``."""
 
-    token: Table
-    adjacent: Table
-    trigram: Table
-    pair: Table
-    triple: Table
-    quad: Table
+    token: WeightTable
+    adjacent: WeightTable
+    trigram: WeightTable
+    pair: WeightTable
+    triple: WeightTable
+    quad: WeightTable
     shape: np.ndarray
 
 
@@ -154,7 +154,7 @@ class Growing(NamedTuple):
     Between iterations it stands in the place of the changes: see :meth:`set_averages`.
     """
 
-    slots: np.ndarray  # this one and the next two: as in Table
+    slots: np.ndarray  # this one and the next two: as in WeightTable
     weights: np.ndarray
     spread: np.ndarray
     changes: np.ndarray  # float32, of each weight the sum of its changes, as they count, or its average

@@ -9,15 +9,15 @@ from preorder.btg.grammar import CONTEXTS, LABELS
 from preorder.btg.nbest import EXACT
 from preorder.compiled import entry_point
 from preorder.learning.encode import DROPPED, Batch
-from preorder.methods.perceptron.difference import (
+from preorder.methods.perceptron_btg.difference import (
     TABLE_COUNT,
     allocate_counter,
     allocate_differences,
     count_difference,
 )
-from preorder.methods.perceptron.features import TABLE_NAMES
-from preorder.methods.perceptron.parse import parse, parse_kbest
-from preorder.methods.perceptron.scorer import score_sentence, shape_scores
+from preorder.methods.perceptron_btg.features import TABLE_NAMES
+from preorder.methods.perceptron_btg.parse import parse, parse_kbest
+from preorder.methods.perceptron_btg.scorer import score_sentence, shape_scores
 from tests.support import naive_perceptron as naive
 from tests.support.brute_force import by_scores, order, tree_of
 from tests.support.brute_force import trees as all_trees

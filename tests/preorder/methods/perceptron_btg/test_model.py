@@ -9,8 +9,8 @@ import pytest
 from preorder.btg.nbest import EXACT
 from preorder.data import Alignment, Bitext, Sentence
 from preorder.errors import DataError, UsageError
-from preorder.methods.perceptron.model import BTGPreorderer
-from preorder.methods.perceptron.weights import Weights
+from preorder.methods.perceptron_btg.model import BTGPreorderer
+from preorder.methods.perceptron_btg.weights import Weights
 from preorder.methods.registry import PerceptronOptions
 from preorder.methods.train import TrainingPlan
 from tests.support.naive_perceptron import model as naive_model
