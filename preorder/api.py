@@ -37,8 +37,8 @@ from preorder.learning.options import (
 )
 from preorder.methods import model_directory
 from preorder.methods.ordering import LineOrderer, confident, orders
-from preorder.methods.registry import check_able, check_trees
-from preorder.methods.train import TrainingPlan, choose_method, train_model
+from preorder.methods.registry import check_able, check_trees, choose_method
+from preorder.methods.train import TrainingPlan, train_model
 
 if TYPE_CHECKING:
     from preorder.analysis.gallery import DrawnPicture

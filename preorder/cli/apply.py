@@ -19,6 +19,7 @@ from preorder.data.formats import Escaped, format_confidence, formatted, parse_a
 from preorder.errors import UsageError
 from preorder.io import files
 from preorder.io.files import Block, read_blocks
+from preorder.methods.base import HashedPreorderer
 from preorder.methods.model_directory import Model, checksum, load_model
 from preorder.methods.ordering import BATCH, LineOrderer, Ordering, confident, orders
 from preorder.methods.registry import check_able
@@ -121,7 +122,7 @@ def run(arguments: argparse.Namespace) -> None:
 def can_order_blocks(model: Model, job: ApplyJob) -> bool:
     """Say whether a model orders the lines of plain files, and there is one order of each to be written."""
     is_plain = job.source.trees is None and job.n_best is None and not measures_confidence(job)
-    return hasattr(model.preorderer, "parse_hashed") and is_plain
+    return isinstance(model.preorderer, HashedPreorderer) and is_plain
 
 
 def measures_confidence(job: ApplyJob) -> bool:

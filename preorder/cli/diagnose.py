@@ -16,7 +16,8 @@ from preorder.command_line.translations import Translations
 from preorder.data import Bitext
 from preorder.errors import UsageError
 from preorder.io import files
-from preorder.methods.train import TrainingPlan, choose_method
+from preorder.methods.registry import choose_method
+from preorder.methods.train import TrainingPlan
 from preorder.metrics import DEFAULTS, TOKENIZERS
 from preorder.progress import LOGGER
 

@@ -24,7 +24,15 @@ from preorder.errors import UsageError
 from preorder.io import files, storage
 from preorder.learning.checkpoint import Checkpoints
 from preorder.methods.model_directory import Model, check_replaceable, load_model, save_model
-from preorder.methods.registry import METHODS, all_options, check_able, check_trees, method_class
+from preorder.methods.registry import (
+    METHODS,
+    all_options,
+    check_able,
+    check_trees,
+    choose_method,
+    method_class,
+    summaries,
+)
 from preorder.methods.train import (
     BOUNDS,
     DEFAULT_HELD_OUT,
@@ -34,7 +42,6 @@ from preorder.methods.train import (
     CrossFitting,
     TrainingPlan,
     check_folds,
-    choose_method,
     train_model,
 )
 from preorder.progress import LOGGER, progress
@@ -53,10 +60,10 @@ EXAMPLES = """\
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Add the options of ``preorder train``."""
-    text = "btg: find the best binary tree over the words by the scores of a perceptron; neural-btg: by "
-    text += "those of a network; rvnn, swap-lstm: decide for each node of a syntax tree (--trees) whether to "
-    text += "swap its children (default: by the text: rvnn with --trees, neural-btg for long sentences, else "
-    text += "btg; btg without torch)"
+    text = (
+        f"{summaries()} (default: by the text: rvnn with --trees, neural-btg for long sentences, else btg; "
+    )
+    text += "btg without torch)"
     parser.add_argument("--method", choices=tuple(METHODS), help=text)
     parser.add_argument("--model", metavar="DIR", required=True, help="directory to write the model to")
     source.add_layer_options(parser, nargs="+")

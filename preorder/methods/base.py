@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
 from itertools import accumulate, pairwise
-from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol, TypeVar, runtime_checkable
 
 import numpy as np
 
@@ -15,16 +15,13 @@ from preorder.learning.checkpoint import NO_CHECKPOINT, Arrays, Checkpoint
 
 if TYPE_CHECKING:
     from preorder.btg.nbest import ScoredTree  # imports numba
+    from preorder.learning.encode import Batch
 
 T = TypeVar("T")
 
 
 class Preorderer(ABC):
-    """A trained preorderer: a pure function of annotated sentences; pickled as its :meth:`state`.
-
-    One that reads nothing of the tokens but their hashes also has ``token_layers``, which layers it reads, of
-    :data:`preorder.learning.encode.LAYERS`, in this order, and ``parse_hashed``, which parses a ``Batch``.
-    """
+    """A trained preorderer: a pure function of annotated sentences; pickled as its :meth:`state`."""
 
     method: ClassVar[str]
     layers: frozenset[str]
@@ -121,6 +118,18 @@ class Preorderer(ABC):
             pairs = zip(trees, positions.tolist(), strict=True)
             orders.append([(float(score), Permutation(tuple(order))) for (score, _), order in pairs])
         return orders
+
+
+@runtime_checkable
+class HashedPreorderer(Protocol):
+    """A preorderer that reads nothing of the tokens but their hashes."""
+
+    token_layers: tuple[
+        str, ...
+    ]  # which layers it reads, in the order of :data:`preorder.learning.encode.LAYERS`
+
+    def parse_hashed(self, batch: Batch, threads: int = 1) -> tuple[np.ndarray, np.ndarray]:
+        """Return trees and positions, as :meth:`Preorderer.parse` does."""
 
 
 def permutations(positions: np.ndarray, sentences: Sequence[Sentence]) -> list[Permutation]:

@@ -13,7 +13,7 @@ from preorder.annotate.stanza import add_layers
 from preorder.data import BinaryTree, Permutation, Sentence
 from preorder.data.formats import Escaped, formatted
 from preorder.io.files import batched
-from preorder.methods.base import Preorderer
+from preorder.methods.base import HashedPreorderer, Preorderer
 from preorder.methods.model_directory import TAGS_LOOKED_AT, Model
 from preorder.methods.registry import METHODS
 from preorder.processes import in_order
@@ -72,7 +72,7 @@ class LineOrderer:
     def __init__(self, model: Model, name: str) -> None:
         self._model, self._format = model, name
         self._in_blocks = None
-        if name in BLOCK_FORMATS and hasattr(model.preorderer, "parse_hashed"):
+        if name in BLOCK_FORMATS and isinstance(model.preorderer, HashedPreorderer):
             from preorder.methods.block_order import BlockOrderer  # imports numba
 
             self._in_blocks = BlockOrderer(model, name)

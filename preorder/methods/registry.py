@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import pkgutil
+from collections.abc import Sequence, Sized
 from dataclasses import dataclass
+from importlib.util import find_spec
 from typing import Annotated, Any, Literal, NamedTuple
 
 from preorder.data.trees import Binarisation
@@ -106,28 +108,52 @@ class Method(NamedTuple):
 
     options: type[Any]
     preorderer: str  # where in this package it is
+    summary: str = ""  # what it does, of all methods that do the same
     needs_trees: bool = False  # a syntax tree of each sentence
     averages: bool = False  # one model can be the mean of several (--members)
     keeps_folds: bool = False  # also of models that have learned from different lines (--keep-folds)
     has_confidences: bool = False  # it says how sure it is of an order (--confidence-out)
 
 
+SWAPS = "decide for each node of a syntax tree (--trees) whether to swap its children"
+
 METHODS: dict[str, Method] = {
     "btg": Method(
-        PerceptronOptions, "perceptron_btg.model:BTGPreorderer", averages=True, has_confidences=True
+        PerceptronOptions,
+        "perceptron_btg.model:BTGPreorderer",
+        "find the best binary tree over the words by the scores of a perceptron",
+        averages=True,
+        has_confidences=True,
     ),
     "neural-btg": Method(
         NeuralBTGOptions,
         "neural_btg.model:NeuralBTGPreorderer",
+        "by those of a network",
         averages=True,
         keeps_folds=True,
         has_confidences=True,
     ),
-    "rvnn": Method(RecursiveOptions, "tree_swap.model:RvNNPreorderer", needs_trees=True),
-    "swap-lstm": Method(ContextualOptions, "tree_swap.model:ContextualPreorderer", needs_trees=True),
+    "rvnn": Method(RecursiveOptions, "tree_swap.model:RvNNPreorderer", SWAPS, needs_trees=True),
+    "swap-lstm": Method(ContextualOptions, "tree_swap.model:ContextualPreorderer", SWAPS, needs_trees=True),
 }
 
 NEED_TREES = tuple(name for name, method in METHODS.items() if method.needs_trees)
+
+
+LONG = 15  # tokens of a sentence on average, from which a network is worth its time
+
+
+def choose_method(sentences: Sequence[Sized], has_trees: bool) -> tuple[str, str]:
+    """Return the method for a text where none is named, and why (recipes/kftt/RESULTS.md has the figures)."""
+    if find_spec("torch") is None:
+        return "btg", "torch is not installed, which the others need"
+    if has_trees:
+        return "rvnn", "there are syntax trees"
+    mean = sum(map(len, sentences)) / max(1, len(sentences))
+    lengths = f"sentences have {mean:.0f} tokens on average"
+    if mean < LONG:
+        return "btg", lengths
+    return "neural-btg", f"{lengths}; it orders long ones better than btg, and trains 2 to 8 times as long"
 
 
 def check_trees(method: str, given: bool) -> None:
@@ -146,6 +172,14 @@ def check_able(name: str, method: str, ability: str) -> None:
 def method_class(method: str) -> type[Any]:
     """Import the :class:`preorder.methods.base.Preorderer` of a method."""
     return pkgutil.resolve_name(f"preorder.methods.{METHODS[method].preorderer}")
+
+
+def summaries() -> str:
+    """Return what each method does, in one line."""
+    names: dict[str, list[str]] = {}
+    for name, method in METHODS.items():
+        names.setdefault(method.summary, []).append(name)
+    return "; ".join(f"{', '.join(those)}: {summary}" for summary, those in names.items() if summary)
 
 
 def all_options() -> dict[str, type[Any]]:

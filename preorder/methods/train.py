@@ -11,7 +11,6 @@ from collections import Counter
 from collections.abc import Callable, Sequence, Sized
 from dataclasses import dataclass, fields, replace
 from functools import partial
-from importlib.util import find_spec
 from typing import Any
 
 from preorder.annotate.classes import DEFAULT_CLASSES, WordClasses, word_classes
@@ -36,7 +35,6 @@ DEFAULT_LIMIT = 100_000
 DEFAULT_MAX_LENGTH = 80
 DEFAULT_HELD_OUT = 1000  # lines, but at most MAX_SHARE of all
 MAX_SHARE = 0.05
-LONG = 15  # tokens of a sentence on average, from which a network is worth its time
 Trained = tuple[Preorderer, dict[str, Any]]  # with the statistics of the training
 BOUNDS = {
     "limit": (1, 10**9),
@@ -135,19 +133,6 @@ class TrainingPlan:
             weights = digest(sorted(arrays), *(arrays[name] for name in sorted(arrays)))
             counts["init"] = {"weights": weights, "training": self.initial.training}
         return counts
-
-
-def choose_method(sentences: Sequence[Sized], has_trees: bool) -> tuple[str, str]:
-    """Return the method for a text where none is named, and why (recipes/kftt/RESULTS.md has the figures)."""
-    if find_spec("torch") is None:
-        return "btg", "torch is not installed, which the others need"
-    if has_trees:
-        return "rvnn", "there are syntax trees"
-    mean = sum(map(len, sentences)) / max(1, len(sentences))
-    lengths = f"sentences have {mean:.0f} tokens on average"
-    if mean < LONG:
-        return "btg", lengths
-    return "neural-btg", f"{lengths}; it orders long ones better than btg, and trains 2 to 8 times as long"
 
 
 @dataclass(frozen=True)

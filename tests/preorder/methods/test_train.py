@@ -4,7 +4,8 @@ import pytest
 
 from preorder.data import Alignment, Bitext, Permutation, Sentence
 from preorder.errors import UsageError
-from preorder.methods.train import TrainingPlan, choose_method, cross_fit, hold_out
+from preorder.methods.registry import choose_method
+from preorder.methods.train import TrainingPlan, cross_fit, hold_out
 
 
 def unaligned(*lengths):
@@ -113,7 +114,7 @@ def test_too_few_lines():
     ],
 )
 def test_the_text_chooses_the_method(monkeypatch, lengths, has_trees, has_torch, method):
-    monkeypatch.setattr("preorder.methods.train.find_spec", lambda _: has_torch or None)
+    monkeypatch.setattr("preorder.methods.registry.find_spec", lambda _: has_torch or None)
     chosen, why = choose_method([("w",) * n for n in lengths], has_trees)
     assert chosen == method
     assert why
