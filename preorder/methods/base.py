@@ -124,9 +124,7 @@ class Preorderer(ABC):
 class HashedPreorderer(Protocol):
     """A preorderer that reads nothing of the tokens but their hashes."""
 
-    token_layers: tuple[
-        str, ...
-    ]  # which layers it reads, in the order of :data:`preorder.learning.encode.LAYERS`
+    token_layers: tuple[str, ...]  # what it reads, in the order of :data:`preorder.learning.encode.LAYERS`
 
     def parse_hashed(self, batch: Batch, threads: int = 1) -> tuple[np.ndarray, np.ndarray]:
         """Return trees and positions, as :meth:`Preorderer.parse` does."""

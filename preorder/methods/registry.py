@@ -166,7 +166,7 @@ def check_able(name: str, method: str, ability: str) -> None:
     """Refuse a value where a method lacks this field of :class:`Method`."""
     if not getattr(METHODS[method], ability):
         able = (other for other, one in METHODS.items() if getattr(one, ability))
-        raise UsageError(f"`{name}`: of `method` {' and '.join(able)} alone, not {method}")
+        raise UsageError(f"`{name}`: of method {' and '.join(able)} alone, not {method}")
 
 
 def method_class(method: str) -> type[Any]:

@@ -137,8 +137,8 @@ train --hidden 30000 | argument --hidden: 30000 is not a whole number from 1 to 
 train --threads 0 | argument --threads: 0 is not a whole number from 1 to 1024 (see
 train --lang ../x | argument --lang: not the code of a language: '../x' (see
 train # --keep-folds | --keep-folds needs --cross-fit
-train # --cross-fit 2 --cross-fit-out f --keep-folds | --keep-folds: of --method neural-btg alone, not btg
-train # --method rvnn --trees f --members 2 | --members: of --method btg and neural-btg alone, not rvnn
+train # --cross-fit 2 --cross-fit-out f --keep-folds | --keep-folds: of method neural-btg alone, not btg
+train # --method rvnn --trees f --members 2 | --members: of method btg and neural-btg alone, not rvnn
 train # --hidden 4 | --hidden is no option of --method btg
 train # --cross-fit 2 | --cross-fit and --cross-fit-out go together
 train # --classes nowhere | --classes nowhere: neither a number nor a file

@@ -45,7 +45,7 @@ def description(tmp_path):
 def test_confidences_are_not_of_this_method(run, refuses):
     run(f"{TRAIN} rvnn --trees train.constituency --iterations 1")
     trees = "--trees test.constituency"
-    reason = "of --method btg and neural-btg alone, not rvnn"
+    reason = "of method btg and neural-btg alone, not rvnn"
     refuses(f"{APPLY} {trees} --confidence-out out", f"--confidence-out: {reason}")
     refuses(f"{APPLY} {trees} --min-expected-tau 0.5", f"--min-expected-tau: {reason}")
     refuses(

@@ -62,7 +62,7 @@ def test_several_networks_are_one_model(tmp_path):
     assert loaded.best_orders(SENTENCES, 3) == preorderer.best_orders(SENTENCES, 3)
     with pytest.raises(UsageError, match="`init`: a model of several members"):
         loaded.fixed_options()
-    with pytest.raises(UsageError, match="`members`: of `method` btg and neural-btg alone, not rvnn"):
+    with pytest.raises(UsageError, match="`members`: of method btg and neural-btg alone, not rvnn"):
         TrainingPlan.of("rvnn", members=2)
     with pytest.raises(DataError, match="not the members of a neural BTG model"):
         NeuralBTGPreorderer.from_state({"members": [1]}, {})
