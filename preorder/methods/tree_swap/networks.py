@@ -17,7 +17,7 @@ from preorder.data import Sentence
 from preorder.errors import NotFiniteError
 from preorder.learning.encode import UNKNOWN_ROW, WIDTHS, Vocabulary
 from preorder.learning.network import device, drop, equally_long, one_torch_thread, torch
-from preorder.methods.tree_swap.trees import ROOT, Forest, Relations, find_relations
+from preorder.methods.tree_swap.trees import NO_PARENT, Forest, Relations, find_relations
 
 nn = torch.nn
 
@@ -40,7 +40,7 @@ class Minibatch(NamedTuple):
     sentences: torch.Tensor  # [nodes], index of the sentence in the minibatch
     spans: torch.Tensor  # [nodes, 3], begin, split and end
     categories: torch.Tensor  # [nodes]
-    sides: torch.Tensor  # [nodes], twice the category of the parent, plus one for a right child; or ROOT
+    sides: torch.Tensor  # [nodes], twice the category of the parent, plus one for a right child; or NO_PARENT
     children: torch.Tensor  # [nodes, 2], indices of vectors: first all tokens, then the nodes
     sizes: list[int]  # how many nodes have height 1, 2, …
 
@@ -82,7 +82,7 @@ def minibatch(batch: TreeBatch, sentences: np.ndarray, device: torch.device) -> 
     number_of_node = numbers[np.maximum(within - n, 0) + owners[:, None] * (n - 1)]
     children = np.where(within < n, within + owners[:, None] * n, number_of_node)
     parents = batch.relations.parents[rows]
-    sides = np.where(parents == ROOT, ROOT, 2 * batch.categories[parents // 2] + parents % 2)
+    sides = np.where(parents == NO_PARENT, NO_PARENT, 2 * batch.categories[parents // 2] + parents % 2)
     spans = trees.nodes[rows, :3].astype(np.int64)
     arrays = (batch.tokens[:, indices], owners, spans, batch.categories[rows], sides, children)
     tensors = (torch.from_numpy(array).to(device) for array in arrays)
