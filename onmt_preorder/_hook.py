@@ -1,9 +1,9 @@
-"""Imported at interpreter start by ``onmt_preorder.pth``; in OpenNMT-py's commands waits for ``onmt``.
+"""Imported at interpreter start by ``onmt_preorder.pth``; in a host's commands waits for that host.
 
 It looks at what is run, and leaves other programs alone: they call ``onmt_preorder.register`` if they want
 our models. The environment variable :data:`SWITCH` tells the processes that a command starts.
 
-Costs a fraction of a millisecond and imports nothing that Python has not imported yet. Once OpenNMT-py's own
+Costs a fraction of a millisecond and imports nothing that Python has not imported yet. Once the host's own
 ``__init__`` has run, the finder registers our models and removes itself.
 """
 
@@ -12,13 +12,16 @@ import sys
 import warnings
 
 SWITCH = "ONMT_PREORDER"
-"""1: ``import onmt`` brings our models, whatever is run; 0: it never does."""
+"""1: to import a host brings our models, whatever is run; 0: it never does."""
+
+HOSTS = {"onmt": ("onmt_preorder.opennmt", "opts.py"), "eole": ("onmt_preorder.eole", "train_single.py")}
+"""Each host's package, with ours for it and a file that other packages of this name do not have."""
 
 COMMANDS = frozenset({"average_models", "build_vocab", "release_model", "server", "train", "translate"})
 
 
 def is_command(argv, given):
-    """Return whether OpenNMT-py's own command is run: its script, or ``python -m onmt.bin.NAME``.
+    """Return whether a host's own command is run: its script, or ``python -m onmt.bin.NAME``.
 
     ``argv`` and ``given`` are ``sys.argv`` and ``sys.orig_argv``.
     """
@@ -29,11 +32,13 @@ def is_command(argv, given):
     name, suffix = os.path.splitext(script)
     if suffix == ".py" and not name.endswith("-script"):  # which pip makes on Windows
         return name in COMMANDS and os.path.normpath(folder).split(os.sep)[-2:] == ["onmt", "bin"]
+    if name.removesuffix("-script") == "eole":
+        return True
     return name.startswith("onmt_") and name.removesuffix("-script")[5:] in COMMANDS
 
 
 def is_wanted():
-    """Return whether ``import onmt`` is to bring our models."""
+    """Return whether to import a host is to bring our models."""
     switch = os.environ.get(SWITCH)
     return switch == "1" or (switch != "0" and is_command(getattr(sys, "argv", []), sys.orig_argv))
 
@@ -68,25 +73,26 @@ def _load_torch_alone():
 
 
 class _Finder:
-    """Finds ``onmt`` by the other finders; once that is loaded, registers our models and goes."""
+    """Finds a host by the other finders; once that is loaded, registers our models and goes."""
 
     def find_spec(self, name, path=None, target=None):
-        if name != "onmt":
+        if name not in HOSTS:
             return None
         others = (finder for finder in sys.meta_path if finder is not self)
         found = (finder.find_spec(name, path, target) for finder in others if hasattr(finder, "find_spec"))
         spec = next(filter(None, found), None)
-        if spec is not None and is_opennmt(spec):
+        if spec is not None and is_host(spec):
             load = spec.loader.exec_module
             spec.loader.exec_module = lambda module: self._load(module, load)
         return spec
 
     def _load(self, module, load):
-        prepare()
+        if module.__name__ == "onmt":
+            prepare()
         load(module)
         sys.meta_path.remove(self)
         try:
-            _import("onmt_preorder.opennmt.registration").require()
+            _import(f"{HOSTS[module.__name__][0]}.registration").require()
         except Exception as error:  # what we need may be broken in any way
             is_ours = type(error).__module__ == "preorder.errors"
             reason = error if is_ours else f"onmt-preorder cannot be loaded: {type(error).__name__}: {error}"
@@ -104,15 +110,16 @@ def prepare():
     _import("onmt_preorder.opennmt.stand_ins").install()
 
 
-def is_opennmt(spec):
-    """Return whether a package ``onmt`` is OpenNMT-py: others may have the name, and so may a folder."""
+def is_host(spec):
+    """Return whether a package ``onmt`` or ``eole`` is the host: others may have the name, also folders."""
     folders = spec.submodule_search_locations or ()
-    return any(os.path.isfile(os.path.join(folder, "opts.py")) for folder in folders)
+    return any(os.path.isfile(os.path.join(folder, HOSTS[spec.name][1])) for folder in folders)
 
 
 def install():
-    """Wait for OpenNMT-py, unless it is loaded already or is being waited for."""
-    if "onmt" not in sys.modules and not any(type(finder).__module__ == __name__ for finder in sys.meta_path):
+    """Wait for a host, unless one is loaded already or is being waited for."""
+    is_waiting = any(type(finder).__module__ == __name__ for finder in sys.meta_path)
+    if not is_waiting and not any(name in sys.modules for name in HOSTS):
         sys.meta_path.insert(0, _Finder())
 
 

@@ -9,9 +9,11 @@ from torch import Tensor, nn
 
 from onmt_preorder.input.positions import rank_positions
 from onmt_preorder.papers.explicit_reordering import (
+    AdditionalLoss,
     ExplicitConfig,
     ExplicitReordering,
     ReorderingFusion,
+    reordering_loss,
 )
 from onmt_preorder.transformer.attention import Positions
 from onmt_preorder.transformer.config import EncoderConfig
@@ -46,18 +48,30 @@ class EncoderLayers(nn.Module):
         )
         self.fusion = ReorderingFusion(config.hidden_size) if explicit and explicit.has_fusion else None
         self.layer_norm = config.make_last_norm()
+        # Of the last batch: encodings of learned positions, those given, padding.
+        self._seen: tuple[Tensor, Tensor, Tensor] | None = None
 
-    def source(self, lengths: Tensor, padding: Tensor, preordered: Tensor | None) -> SourceBatch:
-        """Return what the layers know of a batch: its padding and positions, ``(batch, length)``."""
+    def transform(
+        self,
+        embedded: Tensor,
+        lengths: Tensor,
+        padding: Tensor,
+        positions: Tensor | None,
+        dropout: Callable[[Tensor], Tensor],
+    ) -> Tensor:
+        """Map the embeddings of a batch, ``(batch, length, size)``, to states of this shape.
+
+        ``positions``, ``(batch, length)``: permutations, None where no encoding needs them; ``padding``, of
+        this shape, is True after a sentence's end. ``dropout`` is that of embeddings with their positions.
+        """
+        preordered = Positions(positions) if self.config.needs_positions else None
         original = torch.arange(padding.size(1), device=padding.device).unsqueeze(0)
-        positions = None if preordered is None else Positions(preordered)
-        return SourceBatch(padding, lengths, Positions(original), positions)
-
-    def embed(self, embedded: Tensor, source: SourceBatch) -> Tensor:
-        """Encode positions in the embeddings of a batch, before their dropout."""
+        source = SourceBatch(padding, lengths, Positions(original), preordered)
         for encoding in self.config.encodings:
             embedded = encoding.embed(embedded, source.positions(encoding))
-        return embedded
+        states, learned = self.encode(dropout(embedded), source)
+        self._seen = None if learned is None or positions is None else (learned, positions, padding)
+        return states
 
     def encode(self, states: Tensor, source: SourceBatch) -> tuple[Tensor, Tensor | None]:
         """Map embedded tokens ``(batch, length, size)`` to states, and the encodings of learned positions."""
@@ -68,6 +82,16 @@ class EncoderLayers(nn.Module):
             for layer in self.transformer:
                 states, learned = layer(states, source)
         return self.layer_norm(states), learned
+
+    def additional_loss(self) -> AdditionalLoss | None:
+        """Return the reordering loss of the batch that was encoded last, None where there is none."""
+        seen, self._seen = self._seen, None
+        return None if seen is None else reordering_loss(*seen, self.explicit)
+
+    def change_dropout(self, dropout: float, attention_dropout: float) -> None:
+        """Change the dropout rates of all layers."""
+        for layer in self.transformer:
+            layer.update_dropout(dropout, attention_dropout)
 
 
 class PreorderedEncoder(EncoderLayers):
@@ -113,8 +137,8 @@ class PreorderedEncoder(EncoderLayers):
         if is_checked and (mask[:, 1:] > mask[:, :-1]).any():
             raise ValueError("mask: padding comes before a token")
         lengths = mask.sum(1)
-        source = self.source(lengths, ~mask, None if positions is None else rank_positions(positions, ~mask))
+        ranks = None if positions is None else rank_positions(positions, ~mask)
         embedded = tokens
         if self.embeddings is not None:
             embedded = self.embeddings(tokens) * self.config.hidden_size**0.5
-        return self.encode(self.dropout(self.embed(embedded, source)), source)[0]
+        return self.transform(embedded, lengths, ~mask, ranks, self.dropout)

@@ -15,6 +15,7 @@ import yaml
 from onmt_preorder.base_configuration import CONFIG, FOR_RECIPES, ConfigurationFile, merge, read_files
 from preorder.errors import UsageError
 from preorder_recipes.commands import execute, make_parser
+from preorder_recipes.eole import configuration
 from preorder_recipes.pipeline.subwords import KINDS
 
 SIZES = ("tiny", "small", "small_long", "medium", "medium_long", "paper")
@@ -148,12 +149,15 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("system", metavar="SYSTEM", help=what)
     parser.add_argument("--size", choices=SIZES, help=f"(default: the file's, or {DEFAULT_SIZE})")
     parser.add_argument("--subwords", choices=KINDS, help="with the options that split words")
+    what = "as eole's configuration, not as OpenNMT-py's"
+    parser.add_argument("--host", choices=("opennmt", "eole"), default="opennmt", help=what)
     return execute(parser, argv)
 
 
 def _print(arguments: argparse.Namespace) -> None:
     system = read_system(arguments.system, arguments.size, arguments.subwords)
-    yaml.safe_dump(system.options, sys.stdout, sort_keys=False, default_flow_style=None)
+    options = configuration(system.options) if arguments.host == "eole" else system.options
+    yaml.safe_dump(options, sys.stdout, sort_keys=False, default_flow_style=None)
 
 
 if __name__ == "__main__":

@@ -21,9 +21,9 @@ from preorder.errors import UsageError, require
 from preorder.methods.shipped import located
 from preorder_recipes.commands import add_folder, execute, make_parser
 from preorder_recipes.configuration import DEFAULT_SIZE, SIZES, read_system, systems_in
-from preorder_recipes.pipeline import checks, subwords
+from preorder_recipes.pipeline import checks, eole, subwords
 from preorder_recipes.pipeline.data import LONGEST, MAX_LENGTH, check_apart, copy_data
-from preorder_recipes.pipeline.job import DATA, Job, Search, add_search
+from preorder_recipes.pipeline.job import DATA, EOLE, HOSTS, OPENNMT, Job, Search, add_search
 from preorder_recipes.pipeline.prepare import hand_options, needs_links, prepare
 from preorder_recipes.pipeline.runner import StepRunner
 from preorder_recipes.pipeline.score import LAST_STEPS, REPORT, score, with_earlier
@@ -82,6 +82,8 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     add("--stage", choices=STAGES, action="append", help=what)
     add("--subwords", choices=subwords.KINDS, help="split words, preordered as a whole, by SentencePiece")
     add_number(parser, "--subword-size", positive, subwords.DEFAULT_SIZE, subwords.PIECES)
+    what = "what trains and translates (default: %(default)s)"
+    add("--host", choices=HOSTS, default=OPENNMT, help=what)
     what = "where to train and translate (default: %(default)s)"
     add("--device", choices=("cpu", "gpu"), default="cpu", help=what)
     add_number(parser, "--jobs", positive, 1, "steps at a time")
@@ -153,7 +155,10 @@ def run(arguments: argparse.Namespace) -> None:
 
 def _check(job: Job, stages: Sequence[str], arguments: argparse.Namespace) -> None:
     """Find mistakes before any work."""
-    registration.require()
+    if job.host == EOLE:
+        eole.check(job)
+    else:
+        registration.require()
     if arguments.adapt and arguments.preorderer is None:
         raise UsageError("--adapt needs --preorderer")
     if arguments.preorder and not job.trains_preorderer:
@@ -173,7 +178,7 @@ def _check(job: Job, stages: Sequence[str], arguments: argparse.Namespace) -> No
         checks.check_device(job.device)
         if any((one.options | job.changes).get("save_format") == "safetensors" for one in job.systems):
             raise UsageError("save_format: preorder_recipes.run needs checkpoints that hold their weights")
-    if arguments.set or ".yaml" in (arguments.systems or ""):
+    if job.host == OPENNMT and (arguments.set or ".yaml" in (arguments.systems or "")):
         checks.check_changes(job)
 
 

@@ -12,12 +12,14 @@ from onmt_preorder import _hook
 hypothesis.settings.register_profile("project", deadline=None)  # a first call compiles
 hypothesis.settings.load_profile("project")
 
+HERE = Path(__file__).parent
+FOR_ANY = ("conftest", "eole")  # tests of onmt_preorder without OpenNMT-py
 NEED_OPENNMT = [
     *(f"benchmarks/test_{name}_benchmark.py" for name in ("attention", "training")),
     "config",
     "doors/test_opennmt.py",
     *(f"faults/test_{name}.py" for name in "opennmt opennmt_inputs options recipe_options server".split()),
-    "onmt_preorder",
+    *(str(each.relative_to(HERE)) for each in HERE.glob("onmt_preorder/[!_]*") if each.stem not in FOR_ANY),
     *(f"recipes/test_{name}.py" for name in ("papers", "robustness", "systems")),
     "test_documented_commands.py",
 ]

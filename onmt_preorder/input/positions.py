@@ -11,14 +11,22 @@ pieces of a word, which share its number, get consecutive positions, and gaps of
 from __future__ import annotations
 
 import logging
+import re
 from collections.abc import Sequence
 
 import torch
 from torch import Tensor
 
 from preorder.alignment.tokens import words_of_pieces
-from preorder.data.formats import NUMBER
-from preorder.errors import UsageError
+from preorder.data.formats import (
+    DIGITS,
+    FEATURE_SEPARATOR,
+    NUMBER,
+    escape_tokens,
+    parse_tokens,
+    unescape_token,
+)
+from preorder.errors import DataError, UsageError
 
 NO_POSITION = "_"
 MAX_POSITIONS = 5000  # OpenNMT-py's sinusoidal encodings end there too
@@ -28,6 +36,10 @@ _PLAIN = (
     "such lines keep their original ones; give token￨position, or preorder_model"
 )
 _ODD = "the positions of {:,} of {:,} lines are no permutation, so that their tokens are ranked; first {}"
+
+_NUMBERED = re.compile(f".+{FEATURE_SEPARATOR}{DIGITS}")
+_POSITION = re.compile(f"{DIGITS}|{NO_POSITION}")
+_FEATURED = re.compile(f".+{FEATURE_SEPARATOR}.+")
 
 
 def feature_vocabulary() -> list[str]:
@@ -68,6 +80,33 @@ class ReadsPositions:
             raise UsageError("the model needs source positions: token￨position, n_src_feats: 1")
         self._numbers = self._numbers.to(src.device)
         return rank_positions(self._numbers[src[:, :, 1]], padding)
+
+
+def parse_source(line: str, has_positions: bool) -> tuple[list[str], list[str]]:
+    """Split a source line into words, escaped as in features, and their positions, ``_`` where there is none.
+
+    A line is one of features if a token has a position, where there are any, or if all look as if they had
+    some feature. Of any other line ``￨`` is part of the text.
+    """
+    tokens = parse_tokens(line)
+    if FEATURE_SEPARATOR not in line or not (
+        (has_positions and any(map(_NUMBERED.fullmatch, tokens))) or all(map(_FEATURED.fullmatch, tokens))
+    ):
+        return escape_tokens(tokens), [NO_POSITION] * len(tokens)
+    words, positions = [], []
+    for token in tokens:
+        word, separator, number = token.rpartition(FEATURE_SEPARATOR)
+        if not separator:
+            word, number = token, NO_POSITION
+        elif not has_positions:
+            raise DataError(f"token with a feature, but n_src_feats is 0: {token!r}")
+        elif not word or not _POSITION.fullmatch(number):
+            raise DataError(f"not a token with its position: {token!r}")
+        words.append(word)
+        positions.append(number)
+    if "&#" in line:
+        words = list(map(unescape_token, words))
+    return escape_tokens(words), positions
 
 
 def positions_of_pieces(pieces: Sequence[str], words: Sequence[str], positions: Sequence[str]) -> list[str]:

@@ -14,10 +14,10 @@ from onmt_preorder.opennmt import (  # noqa: F401
     translation,
 )
 from onmt_preorder.opennmt.repairs import attention, messages, numbers, outputs, vocabularies  # noqa: F401
-from onmt_preorder.opennmt.wrapping import wrap_all
+from onmt_preorder.wrapping import wrap_all
 
 
 def adapt() -> None:
     """Apply all adaptations; calling it again does nothing."""
     checkpoints.allow_options()
-    wrap_all()
+    wrap_all("onmt")

@@ -22,7 +22,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from onmt_preorder.opennmt.wrapping import adapts
+from onmt_preorder.wrapping import adapts
 from preorder.alignment.tokens import map_links, overlapping
 from preorder.data import Alignment
 from preorder.data.formats import format_alignment, parse_alignment

@@ -33,7 +33,7 @@ import torch
 
 from onmt_preorder.checkpoint_choice import by_perplexity, paths
 from onmt_preorder.opennmt import options
-from onmt_preorder.opennmt.wrapping import adapts
+from onmt_preorder.wrapping import adapts
 from preorder.errors import DataError, UsageError
 from preorder.io.files import read_json
 from preorder.methods.model_directory import DESCRIPTION

@@ -39,9 +39,9 @@ from onmt_preorder.opennmt.options.distortion import DECODER as RECURRENT
 from onmt_preorder.opennmt.options.helpers import option_group
 from onmt_preorder.opennmt.options.transformer import DECODER as TRANSFORMER
 from onmt_preorder.opennmt.options.transformer import READERS
-from onmt_preorder.opennmt.repairs.messages import EXIT_STATUS
 from onmt_preorder.opennmt.translation import read_phrase_table
-from onmt_preorder.opennmt.wrapping import adapts
+from onmt_preorder.uncaught import EXIT_STATUS
+from onmt_preorder.wrapping import adapts
 from preorder.errors import DataError, UsageError
 
 _CORPUS_KEYS = {"path_src", "path_tgt", "path_txt", "path_align", "transforms", "weight"}

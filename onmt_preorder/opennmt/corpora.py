@@ -16,34 +16,23 @@ Can go when OpenNMT-py reads features token by token, compares them too, and let
 from __future__ import annotations
 
 import logging
-import re
 from argparse import Namespace
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 from onmt_preorder.input.pipeline import SOURCE_NAME
-from onmt_preorder.input.positions import NO_POSITION, PositionCheck, feature_vocabulary
+from onmt_preorder.input.positions import NO_POSITION, PositionCheck, feature_vocabulary, parse_source
 from onmt_preorder.input.raw_text import make_tokenizer
 from onmt_preorder.opennmt.alignments import sure_links
 from onmt_preorder.opennmt.options import is_ours, uses_positions
-from onmt_preorder.opennmt.wrapping import adapts
-from preorder.data.formats import (
-    DIGITS,
-    FEATURE_SEPARATOR,
-    escape_tokens,
-    parse_tokens,
-    unescape_token,
-)
+from onmt_preorder.wrapping import adapts
+from preorder.data.formats import escape_tokens, parse_tokens
 from preorder.data.texts import text_lines
 from preorder.errors import DataError, errors_in
 from preorder.io.files import in_parallel, read_lines, without_line_end
 
 MOST_LOST = 10_000
 """Training lines that transforms may drop one after another."""
-
-_NUMBERED = re.compile(f".+{FEATURE_SEPARATOR}{DIGITS}")
-_POSITION = re.compile(f"{DIGITS}|{NO_POSITION}")
-_FEATURED = re.compile(f".+{FEATURE_SEPARATOR}.+")
 
 
 class PositionedCorpus:
@@ -129,33 +118,6 @@ class PositionedCorpus:
         if self.features:
             example["src_feats"] = [" ".join(positions)] * self.features
         return example
-
-
-def parse_source(line: str, has_positions: bool) -> tuple[list[str], list[str]]:
-    """Split a source line into words, escaped as in features, and their positions, ``_`` where there is none.
-
-    A line is one of features if a token has a position, where there are any, or if all look as if they had
-    some feature. Of any other line ``￨`` is part of the text.
-    """
-    tokens = parse_tokens(line)
-    if FEATURE_SEPARATOR not in line or not (
-        (has_positions and any(map(_NUMBERED.fullmatch, tokens))) or all(map(_FEATURED.fullmatch, tokens))
-    ):
-        return escape_tokens(tokens), [NO_POSITION] * len(tokens)
-    words, positions = [], []
-    for token in tokens:
-        word, separator, number = token.rpartition(FEATURE_SEPARATOR)
-        if not separator:
-            word, number = token, NO_POSITION
-        elif not has_positions:
-            raise DataError(f"token with a feature, but n_src_feats is 0: {token!r}")
-        elif not word or not _POSITION.fullmatch(number):
-            raise DataError(f"not a token with its position: {token!r}")
-        words.append(word)
-        positions.append(number)
-    if "&#" in line:
-        words = list(map(unescape_token, words))
-    return escape_tokens(words), positions
 
 
 def _named_lines(name: str, file: Any) -> tuple[str, Iterable[str]]:

@@ -14,7 +14,6 @@ from onmt_preorder.opennmt.options import explicit_reordering, transformer
 from onmt_preorder.opennmt.options.helpers import layer_settings
 from onmt_preorder.opennmt.options.reordering_embedding import block_of
 from onmt_preorder.papers.distortion.encoder import BidirectionalGRUEncoder
-from onmt_preorder.papers.explicit_reordering import AdditionalLoss, reordering_loss
 from onmt_preorder.transformer.config import EncoderConfig
 
 
@@ -30,7 +29,6 @@ class PreorderTransformerEncoder(ReadsPositions, EncoderLayers):
         config = EncoderConfig(**layer_settings(opt), layers=opt.enc_layers, encodings=encodings)
         explicit = explicit_reordering.config_of(opt)
         super().__init__(config, embeddings, explicit, lambda: block_of("encoder", opt, config))
-        self._seen: tuple[Tensor, Tensor, Tensor] | None = None  # ids, padding, learned encodings
 
     @property
     def needs_positions(self) -> bool:
@@ -44,30 +42,18 @@ class PreorderTransformerEncoder(ReadsPositions, EncoderLayers):
         recurrent decoder begins; and ``src_len``.
         """
         padding = torch.arange(src.size(1), device=src.device) >= src_len.unsqueeze(1)
-        preordered = self.positions(src, padding) if self.needs_positions else None
-        source = self.source(src_len, padding, preordered)
+        has_use = self.needs_positions or (self.explicit is not None and self.has_positions(src))
+        positions = self.positions(src, padding) if has_use else None
         # Positions are encoded before the dropout of the embeddings, which drops from the whole sum.
-        states = self.embed(self.embeddings.make_embedding(src[:, :, :1]), source)
-        states, learned = self.encode(self.embeddings.dropout(states), source)
-        if learned is not None:
-            self._seen = src, padding, learned
+        embedded = self.embeddings.make_embedding(src[:, :, :1])
+        states = self.transform(embedded, src_len, padding, positions, self.embeddings.dropout)
         total = states.masked_fill(padding.unsqueeze(2), 0).sum(1)
         return states, total / src_len.clamp_min(1).unsqueeze(1), src_len
-
-    def additional_loss(self) -> AdditionalLoss | None:
-        """Return the reordering loss of the batch that was encoded last, None where it had no positions."""
-        if self._seen is None:
-            return None
-        (src, padding, learned), self._seen = self._seen, None
-        if not self.has_positions(src):
-            return None
-        return reordering_loss(learned, self.positions(src, padding), padding, self.explicit)
 
     def update_dropout(self, dropout: float, attention_dropout: float) -> None:
         """Change the dropout rates, as OpenNMT-py's ``dropout_steps`` ask."""
         self.embeddings.update_dropout(dropout)
-        for layer in self.transformer:
-            layer.update_dropout(dropout, attention_dropout)
+        self.change_dropout(dropout, attention_dropout)
 
 
 def gru_encoder(opt: Namespace, embeddings: Any) -> BidirectionalGRUEncoder:

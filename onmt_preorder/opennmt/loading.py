@@ -20,7 +20,7 @@ from onmt_preorder.input import pipeline
 from onmt_preorder.input.raw_text import is_escaped, make_detokenizer, make_tokenizer
 from onmt_preorder.opennmt.checkpoints import digest
 from onmt_preorder.opennmt.options import is_ours, uses_positions
-from onmt_preorder.opennmt.wrapping import adapts
+from onmt_preorder.wrapping import adapts
 from preorder.errors import UsageError
 
 # What all members of an ensemble have in common: of their vocabularies, and of their options.

@@ -24,7 +24,7 @@ from onmt_preorder.cpu.dropout import draw_cheaply
 from onmt_preorder.opennmt.options import distortion, is_ours
 from onmt_preorder.opennmt.options import npmt as phrases
 from onmt_preorder.opennmt.options.transformer import ABSOLUTE, ENCODER, READERS
-from onmt_preorder.opennmt.wrapping import adapts
+from onmt_preorder.wrapping import adapts
 from preorder.errors import UsageError
 
 

@@ -24,7 +24,7 @@ def register() -> None:
         UsageError: OpenNMT-py is not installed, or it is a version that we do not work with.
     """
     spec = find_spec("onmt")
-    if spec is None or not _hook.is_opennmt(spec):
+    if spec is None or not _hook.is_host(spec):
         raise UsageError("OpenNMT-py is not installed: pip install --no-deps OpenNMT-py==3.5.1")
     stand_ins.install()
     import onmt
@@ -53,9 +53,9 @@ def require() -> None:
     """Register as OpenNMT-py's own commands do: quick to start, with errors in one line."""
     _hook.prepare()
     register()
-    from onmt_preorder.opennmt.repairs.messages import show_errors_in_one_line
+    from onmt_preorder.opennmt.repairs.messages import show_errors
 
-    show_errors_in_one_line()
+    show_errors()
 
 
 def _factory(path: str, base: type) -> type:

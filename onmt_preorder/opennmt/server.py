@@ -23,7 +23,7 @@ from onmt_preorder.input import on_the_fly
 from onmt_preorder.input.pipeline import SOURCE_NAME
 from onmt_preorder.opennmt.options import is_ours
 from onmt_preorder.opennmt.translation import LineTranslator
-from onmt_preorder.opennmt.wrapping import adapts
+from onmt_preorder.wrapping import adapts
 from preorder.api_values import text_of
 from preorder.errors import DataError, PreorderError, UsageError
 from preorder.io.files import read_json, without_line_end

@@ -30,7 +30,7 @@ from torch.optim import Optimizer
 
 from onmt_preorder.cpu.cross_entropy import linear_cross_entropy
 from onmt_preorder.opennmt.options import is_ours, npmt
-from onmt_preorder.opennmt.wrapping import adapts
+from onmt_preorder.wrapping import adapts
 from preorder.io.files import read_lines
 
 if TYPE_CHECKING:

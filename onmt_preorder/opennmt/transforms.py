@@ -30,7 +30,7 @@ from onmt_preorder.input.positions import NO_POSITION, positions_of_pieces
 from onmt_preorder.input.raw_text import make_detokenizer
 from onmt_preorder.opennmt.alignments import put_on_pieces
 from onmt_preorder.opennmt.options.transformer import ENCODER, READERS
-from onmt_preorder.opennmt.wrapping import adapts
+from onmt_preorder.wrapping import adapts
 from preorder.data.formats import unescape_token
 from preorder.errors import UsageError
 from preorder.learning.options import check_number

@@ -22,8 +22,8 @@ from torch import Tensor
 from onmt_preorder.input.pipeline import SOURCE_NAME
 from onmt_preorder.input.positions import PositionCheck
 from onmt_preorder.opennmt.options import npmt as phrases
-from onmt_preorder.opennmt.wrapping import adapts
 from onmt_preorder.papers.npmt.decoder import SwanDecoder
+from onmt_preorder.wrapping import adapts
 from preorder.errors import DataError, UsageError
 from preorder.io.files import read_lines
 

@@ -23,6 +23,16 @@ from preorder.errors import UsageError
 SIMILARITY = "similarity"
 SAME = -1  # as reordering_distance
 
+HELP = {
+    "reordering_loss_weight": "Weight of the reordering loss.",
+    "reordering_distance": "D: the Gaussian around a learned position has σ = D/2.",
+    "reordering_window": (
+        "Encodings of the positions within this distance of a learned one are summed (default: "
+        f"%(default)s; {SAME}: reordering_distance, at whose default the loss has no gradient)."
+    ),
+    "reordering_rank": "Rank of the matrix W of learned positions (0: full).",
+}
+
 
 @dataclass(frozen=True)
 class ExplicitConfig:

@@ -26,7 +26,8 @@ from preorder_recipes.commands import execute, make_parser
 MODEL = "model.pt"
 _STEP = re.compile(r"Step +(\d+)/ *(\d+); acc: ([\d.]+); ppl: +([\d.]+)")
 _VALIDATION = re.compile(r"[Vv]alidation (perplexity|BLEU): (\S+)")
-_SAVED = re.compile(r"Saving checkpoint .*_step_([0-9]{1,18})\.pt")
+# OpenNMT-py's file, and eole's folder.
+_SAVED = re.compile(r"Saving (?:checkpoint|optimizer and weights) .*step_([0-9]{1,18})(?:\.pt|, and)")
 _DAMAGE = (OSError, zipfile.BadZipFile, zlib.error, NotImplementedError, EOFError, ValueError)
 
 

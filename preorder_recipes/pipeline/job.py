@@ -13,6 +13,7 @@ from preorder.errors import UsageError
 from preorder_recipes.configuration import FEATURES, System, read_system
 from preorder_recipes.pipeline.subwords import DEFAULT_SIZE
 
+HOSTS = OPENNMT, EOLE = "opennmt", "eole"
 PARTS = ("train", "dev", "test")
 HAND = "hand"  # begins the names of the files of hand-aligned sentences
 LAYERS = ("pos", "trees")  # of the source, as bracketings; their names end those of files
@@ -70,6 +71,7 @@ class Job:
         average: the model is the mean of this many checkpoints, the best by dev perplexity or BLEU.
         preorderer: the model directory of a given preorderer, an absolute path; None: the run trains one.
         adapt: the given preorderer is trained further on the run's links.
+        host: what trains and translates, of :data:`HOSTS`.
         has_links: whether the texts are word-aligned. If not, no order is evaluated.
     """
 
@@ -88,6 +90,7 @@ class Job:
     preorderer: str | None = None
     adapt: bool = False
     has_links: bool = True
+    host: str = OPENNMT
 
     @property
     def pairs(self) -> int:

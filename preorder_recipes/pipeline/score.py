@@ -19,7 +19,7 @@ from preorder.errors import DataError, PreorderError, UsageError
 from preorder.io import files
 from preorder_recipes.configuration import GOLD, System, read_system
 from preorder_recipes.pipeline.checkpoints import read_log, validated
-from preorder_recipes.pipeline.job import Job
+from preorder_recipes.pipeline.job import EOLE, Job
 from preorder_recipes.pipeline.prepare import source_steps
 from preorder_recipes.pipeline.runner import StepRunner
 from preorder_recipes.pipeline.steps import Stamps, Step, StepError
@@ -139,7 +139,7 @@ def _results(job: Job, runner: StepRunner, finished: Finished) -> dict[str, Any]
     for system, seeds in finished:
         steps = [steps_of(job, system, seed) for seed in seeds]
         trainings, _, translations = zip(*steps, strict=True)
-        times = [last_number(TRANSLATION, job.folder / step.log) for step in translations]
+        times = [_seconds(job, runner, step) for step in translations]
         costs = {
             **({"tau": [_tau(job, system)]} if job.has_links else {}),
             "parameters": [last_number(PARAMETERS, job.folder / step.log) for step in trainings],
@@ -167,6 +167,13 @@ def _results(job: Job, runner: StepRunner, finished: Finished) -> dict[str, Any]
         "significance": found["significance"],
         "best": {metric: found["best"][metric] for metric in TRANSLATION_SCORES},
     }
+
+
+def _seconds(job: Job, runner: StepRunner, translation: Step) -> float:
+    """Return how long a translation took: with eole, which does not say it, with the model's loading."""
+    if job.host == EOLE:
+        return runner.stamps.seconds(translation.name)
+    return last_number(TRANSLATION, job.folder / translation.log)
 
 
 def _tau(job: Job, system: System) -> float:

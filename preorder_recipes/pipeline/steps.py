@@ -27,6 +27,7 @@ class Step:
         reads, makes: files and folders.
         output: file for its standard output, which it then makes too.
         aside: further arguments that change nothing of what it makes, such as a number of threads.
+        keeps_log: whether a later step reads its log.
         checkpoints: of a training: what it leaves to resume from, until a later step picks one and makes
             ``makes`` of it.
     """
@@ -37,6 +38,7 @@ class Step:
     makes: tuple[str, ...] = ()
     output: str | None = None
     aside: tuple[str, ...] = ()
+    keeps_log: bool = False
     checkpoints: Checkpoints | None = None
 
     @property
@@ -47,7 +49,8 @@ class Step:
     @property
     def script_line(self) -> str:
         """The command line for a script, which must keep the log where a later step reads it."""
-        return self.line + (f" > {shlex.quote(self.log)} 2>&1" if self.checkpoints else "")
+        keeps_log = self.keeps_log or self.checkpoints
+        return self.line + (f" > {shlex.quote(self.log)} 2>&1" if keeps_log else "")
 
     @property
     def log(self) -> str:

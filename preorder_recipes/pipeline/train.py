@@ -1,4 +1,4 @@
-"""Train and translate with OpenNMT-py's own commands, every system with every seed."""
+"""Train and translate with a host's own commands, every system with every seed."""
 
 from __future__ import annotations
 
@@ -10,11 +10,13 @@ import yaml
 from preorder.errors import UsageError
 from preorder.io import files
 from preorder_recipes.configuration import TEXT, VOCABULARY_OPTIONS, System, read_vocabulary
+from preorder_recipes.pipeline import eole
 from preorder_recipes.pipeline.checkpoints import MODEL, Checkpoints
-from preorder_recipes.pipeline.job import Job
+from preorder_recipes.pipeline.job import EOLE, Job
 from preorder_recipes.pipeline.steps import Phase, Step
 
 VOCABULARY = "vocabulary"  # the folder of the vocabularies, which all systems share
+VOCABULARY_READ = (*VOCABULARY_OPTIONS, "transforms", "src_seq_length", "tgt_seq_length")
 SUBWORD_MODEL = f"{VOCABULARY}/subwords.model"
 
 
@@ -41,6 +43,11 @@ def train(job: Job) -> list[Phase]:
 def steps_of(job: Job, system: System, seed: int) -> list[Step]:
     """Return the steps from a system's configuration to its translation."""
     trained = job.trained(system)
+    if job.host == EOLE:
+        folder, config = job.system_folder(trained.name, seed), job.config(trained, seed)
+        reads = _training_reads(job, trained, seed)
+        name = f"{trained.name}-seed{seed}"
+        return [*eole.train_steps(name, folder, config, reads), _translate(job, system, seed)]
     training = _train(job, trained, seed)
     command = ("python", "-m", "preorder_recipes.pipeline.checkpoints", "--log", training.log)
     command += ("--folder", job.system_folder(trained.name, seed))
@@ -60,14 +67,19 @@ def vocabulary_of(job: Job) -> dict[str, Any]:
 
     Only what ``onmt_build_vocab`` reads is among them, so that other changes make no new vocabularies.
     """
+    options = read_vocabulary(job.size, job.subwords) | job.changes
+    texts = {"path_src": job.text("train", job.source), "path_tgt": job.text("train", job.target)}
+    paths = {"data": {"train": texts}, **_vocabulary_paths(job)}
+    if job.host == EOLE:
+        read = {key: options[key] for key in VOCABULARY_READ if key in options}
+        return eole.vocabulary_config(read | paths)
     from onmt.bin.build_vocab import _get_parser
 
     from onmt_preorder.opennmt.configuration import keys_of
 
-    options, known = read_vocabulary(job.size, job.subwords) | job.changes, keys_of(_get_parser())
-    texts = {"path_src": job.text("train", job.source), "path_tgt": job.text("train", job.target)}
+    known = keys_of(_get_parser())
     read = {key: value for key, value in options.items() if key in known}
-    return read | {"data": {"train": texts}, **_vocabulary_paths(job)}
+    return read | paths
 
 
 def _vocabulary_paths(job: Job) -> dict[str, str]:
@@ -80,6 +92,14 @@ def _vocabulary_paths(job: Job) -> dict[str, str]:
 
 
 def config_of(job: Job, system: System, seed: int) -> dict[str, Any]:
+    """Return what the host's training reads: :func:`options_of` or, for eole, what stands for them there."""
+    options = options_of(job, system, seed)
+    if job.host == EOLE:
+        return eole.training_config(options, job.system_folder(system.name, seed))
+    return options
+
+
+def options_of(job: Job, system: System, seed: int) -> dict[str, Any]:
     """Return a system's options with the paths, the seed, the device and the vocabulary of the run.
 
     With ``lambda_align`` the run's word alignments guide attention. Every checkpoint that may turn out to be
@@ -141,7 +161,7 @@ def _decayed_within(options: dict[str, Any], steps: int | None) -> dict[str, Any
 
 
 def _model(job: Job, system: str, seed: int) -> str:
-    return f"{job.system_folder(system, seed)}/{MODEL}"
+    return f"{job.system_folder(system, seed)}/{eole.MODEL if job.host == EOLE else MODEL}"
 
 
 def _vocabularies(job: Job) -> tuple[str, ...]:
@@ -165,15 +185,21 @@ def _subwords(job: Job) -> Step:
 def _vocabulary(job: Job) -> Step:
     config = f"{VOCABULARY}/config.yaml"
     command = ("onmt_build_vocab", "-config", config, "-n_sample", "-1", "-overwrite")
+    if job.host == EOLE:
+        command = eole.vocabulary_command(config)
     reads = (config, *_train_texts(job), *_subword_model(job))
     return Step("vocabulary", command, reads, _vocabularies(job))
 
 
+def _training_reads(job: Job, system: System, seed: int) -> list[str]:
+    options = options_of(job, system, seed)
+    reads = [job.config(system, seed), *_vocabularies(job), *_subword_model(job)]
+    reads += [text for corpus in options["data"].values() for text in corpus.values()]
+    return reads + ([options["train_from"]] if system.begins_from else [])
+
+
 def _train(job: Job, system: System, seed: int) -> Step:
-    path, config = job.config(system, seed), config_of(job, system, seed)
-    reads = [path, *_vocabularies(job), *_subword_model(job)]
-    reads += [text for corpus in config["data"].values() for text in corpus.values()]
-    reads += [config["train_from"]] if system.begins_from else []
+    path, reads = job.config(system, seed), _training_reads(job, system, seed)
     command, made = ("onmt_train", "-config", path), (_model(job, system.name, seed),)  # by the selection
     step = Step(f"train/{system.name}-seed{seed}", command, tuple(reads), made)
     folder = job.folder / job.system_folder(system.name, seed)
@@ -186,4 +212,6 @@ def _translate(job: Job, system: System, seed: int) -> Step:
     out = job.translation(system, seed)
     command = ("onmt_translate", "-model", model, "-src", source, "-output", out, "-report_time")
     command += job.search.options(seed, job.device, system.options.get("decoder_type"))
+    if job.host == EOLE:
+        command = eole.translate_command(model, source, out, job.search, seed, job.device)
     return Step(f"translate/{system.name}-seed{seed}", command, (model, source), (out,))

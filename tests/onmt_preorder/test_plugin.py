@@ -142,6 +142,8 @@ IS_COMMAND = {
     ("lib/onmt/bin/translate.py",): [],
     ("-m", "-h"): ["python", "-m", "onmt.bin.average_models", "-h"],
     ("-m",): ["python", "-Imonmt.bin.build_vocab"],
+    ("bin/eole", "train"): ["bin/eole", "train"],
+    ("eole-script.py",): [],
     ("train.py",): None,
     ("onmt_train.py",): None,
     ("bin/train.py",): None,

@@ -8,22 +8,13 @@ from typing import Any
 
 from onmt_preorder.opennmt.options.helpers import option_group
 from onmt_preorder.opennmt.options.transformer import ENCODER
-from onmt_preorder.papers.explicit_reordering import SAME, ExplicitConfig
+from onmt_preorder.papers.explicit_reordering import HELP, ExplicitConfig
 from preorder.errors import UsageError
 
 NONE, EXGRE, REFSR = "none", "exgre", "refsr"
 
-_HELP = {
-    "reordering_loss_weight": "Weight of the reordering loss.",
-    "reordering_distance": "D: the Gaussian around a learned position has σ = D/2.",
-    "reordering_window": (
-        "Encodings of the positions within this distance of a learned one are summed (default: "
-        f"%(default)s; {SAME}: reordering_distance, at whose default the loss has no gradient)."
-    ),
-    "reordering_rank": "Rank of the matrix W of learned positions (0: full).",
-}
 _EXPLICIT = f"explicit_reordering: {EXGRE} or {REFSR}", lambda opt: opt.explicit_reordering != NONE
-NEEDS = dict.fromkeys(_HELP, _EXPLICIT)
+NEEDS = dict.fromkeys(HELP, _EXPLICIT)
 
 
 def add_options(parser: Any) -> None:
@@ -32,15 +23,15 @@ def add_options(parser: Any) -> None:
     what = "Learn from the positions of the training source where each token should stand."
     add("explicit_reordering", default=NONE, choices=[NONE, EXGRE, REFSR], help=what)
     for field in fields(ExplicitConfig):
-        if field.name in _HELP:
-            add(field.name, type=type(field.default), default=field.default, help=_HELP[field.name])
+        if field.name in HELP:
+            add(field.name, type=type(field.default), default=field.default, help=HELP[field.name])
 
 
 def config_of(opt: Namespace) -> ExplicitConfig | None:
     """Return what the encoder's layers learn, None for nothing."""
     if opt.explicit_reordering == NONE:
         return None
-    given = {name: getattr(opt, name) for name in _HELP}
+    given = {name: getattr(opt, name) for name in HELP}
     return ExplicitConfig(**given, has_fusion=opt.explicit_reordering == REFSR)
 
 

@@ -10,14 +10,13 @@ from typing import Any
 
 from onmt_preorder.opennmt.options.helpers import layer_settings, option_group, refuse
 from onmt_preorder.transformer.config import POST, PRE, EncoderConfig
-from onmt_preorder.transformer.encodings import ORIGINAL, PREORDERED, Encoding
-from onmt_preorder.transformer.encodings.absolute import Absolute
-from onmt_preorder.transformer.encodings.relative import PAPER_LIMIT, Relative
-from onmt_preorder.transformer.encodings.rotary import Rotary
+from onmt_preorder.transformer.encodings import Encoding
+from onmt_preorder.transformer.encodings.named import ABSOLUTE, HELP, RELATIVE, ROTARY, encodings
+from onmt_preorder.transformer.encodings.relative import PAPER_LIMIT
 from preorder.errors import UsageError
 
 ENCODER = DECODER = "preorder_transformer"
-ABSOLUTE, RELATIVE, ROTARY, RECURRENT = "absolute", "relative", "rotary", "recurrent"
+RECURRENT = "recurrent"
 READERS = {ENCODER: (ABSOLUTE, RELATIVE, ROTARY), "bidirectional_gru": (ABSOLUTE, RECURRENT)}
 """The encoders that read preordered positions, and how they can."""
 
@@ -45,31 +44,19 @@ NEEDS = {
 
 def encodings_of(opt: Namespace) -> tuple[Encoding, ...]:
     """Return the position encodings of the encoder, but for OpenNMT-py's own of original positions."""
-    chosen = {kind: kind in opt.preorder_encoding for kind in (ABSOLUTE, RELATIVE, ROTARY)}
-    rotates_original = getattr(opt, "source_rotary", False)  # earlier checkpoints have no such option
-    return (
-        *[Absolute(PREORDERED)] * chosen[ABSOLUTE],
-        *[Relative(ORIGINAL, opt.source_max_relative)] * (opt.source_max_relative > 0),
-        *[Relative(PREORDERED, opt.preorder_max_relative)] * chosen[RELATIVE],
-        *[Rotary(ORIGINAL)] * rotates_original,
-        *[Rotary(PREORDERED)] * chosen[ROTARY],
-    )
+    return encodings(**{name: getattr(opt, name) for name in HELP if hasattr(opt, name)})  # of all versions
 
 
 def add_options(parser: Any) -> None:
     """Add the options of encoder and decoder to a parser of OpenNMT-py."""
     add = option_group(parser, f"Model- encoder_type, decoder_type {ENCODER}")
-    what = "How to encode the preordered positions that the source feature gives; nothing: not at all."
     kinds = [ABSOLUTE, RELATIVE, ROTARY, RECURRENT]
-    add("preorder_encoding", nargs="*", default=[], choices=kinds, help=what)
-    for name, default, what in (
-        ("preorder_max_relative", PAPER_LIMIT, "preordered positions"),
-        ("source_max_relative", PAPER_LIMIT, "original positions (0: off)"),
-        ("target_max_relative", 0, "target's positions in the decoder (0: off)"),
-    ):
-        add(name, type=int, default=default, help=f"Clipping distance of the {what}.")
-    what = "Encode original positions by rotation (Su et al. 2021); needs source_max_relative: 0."
-    add("source_rotary", action="store_true", help=what)
+    add("preorder_encoding", nargs="*", default=[], choices=kinds, help=HELP["preorder_encoding"])
+    for name in ("preorder_max_relative", "source_max_relative"):
+        add(name, type=int, default=PAPER_LIMIT, help=HELP[name])
+    what = "Clipping distance of the target's positions in the decoder (0: off)."
+    add("target_max_relative", type=int, default=0, help=what)
+    add("source_rotary", action="store_true", help=HELP["source_rotary"])
     what = "Where layers normalise: before each sub-layer, as OpenNMT-py, or after its residual."
     add("norm_placement", default=PRE, choices=[PRE, POST], help=what)
     what = "Multiply word embeddings by the root of their size, as position_encoding does, with any model."

@@ -13,33 +13,25 @@ from __future__ import annotations
 import logging
 import os
 import re
-import sys
 from collections.abc import Iterator, Sequence
-from functools import partial
-from traceback import walk_tb
-from types import FrameType, TracebackType
+from types import FrameType
 from typing import Any, NoReturn
 
 from onmt_preorder.input.positions import MAX_POSITIONS
-from onmt_preorder.opennmt.wrapping import adapts
+from onmt_preorder.uncaught import EXIT_STATUS, OURS, last_line, show_errors_in_one_line
+from onmt_preorder.wrapping import adapts
 from preorder.command_line import visible
 from preorder.errors import DataError, PreorderError, UsageError
-from preorder.processes import INTERRUPTED
-
-EXIT_STATUS = 2
-_OURS = re.compile(r"^preorder\.errors\.\w+: ")  # begins the last line of another process's traceback
 
 _AFTER_HELP = re.compile(r"argument -h/--help: ignored explicit argument '(.*)'")  # of -hidden_size, say
 
 
-def show_errors_in_one_line() -> None:
-    """Make uncaught errors end the process with one line and status 2, Ctrl-C with 130.
+def show_errors() -> None:
+    """Show in one line what a user can mend: in OpenNMT-py's commands more than errors of ours.
 
-    Everywhere those that are a :class:`PreorderError`; in OpenNMT-py's commands also what the system refuses,
-    files that are no checkpoints, and what the checks of options find.
+    Also what the system refuses, files that are no checkpoints, and what the checks of options find.
     """
-    if getattr(sys.excepthook, "func", None) is not _show_uncaught:
-        sys.excepthook = partial(_show_uncaught, sys.excepthook)
+    show_errors_in_one_line(_explain_in_commands)
 
 
 @adapts("onmt.utils.parse:ArgumentParser", "error")
@@ -100,32 +92,15 @@ def _signal_handler(original: Any, *args: Any) -> None:
     try:
         original(*args)
     except Exception as error:
-        line = _last_line(error)
-        if _OURS.match(line):
-            raise PreorderError(_OURS.sub("", line)) from None
+        line = last_line(error)
+        if OURS.match(line):
+            raise PreorderError(OURS.sub("", line)) from None
         raise
 
 
-def _last_line(error: BaseException) -> str:
-    """Return the last line of an error's text or, where it has none, its name."""
-    return str(error).strip().rpartition("\n")[2] or type(error).__name__
-
-
-def _show_uncaught(
-    previous_hook: Any, kind: type[BaseException], error: BaseException, traceback: TracebackType | None
-) -> None:
-    line, frames = None, [frame for frame, _ in walk_tb(traceback)]
-    # A data worker's error comes with the worker's traceback, and is a RuntimeError where torch cannot
-    # make it anew; the last line is the error itself.
-    last = _last_line(error)
-    if issubclass(kind, PreorderError) or _OURS.match(last):
-        line = _OURS.sub("", last)
-    elif any(frame.f_globals.get("__package__") == "onmt.bin" for frame in frames):
-        line = _explain(error, frames)
-    if line is None:
-        return previous_hook(kind, error, traceback)
-    print(visible(line), file=sys.stderr, flush=True)
-    raise SystemExit(INTERRUPTED if issubclass(kind, KeyboardInterrupt) else EXIT_STATUS)
+def _explain_in_commands(error: BaseException, frames: Sequence[FrameType]) -> str | None:
+    is_command = any(frame.f_globals.get("__package__") == "onmt.bin" for frame in frames)
+    return _explain(error, frames) if is_command else None
 
 
 def _explain(error: BaseException, frames: Sequence[FrameType]) -> str | None:
@@ -133,7 +108,7 @@ def _explain(error: BaseException, frames: Sequence[FrameType]) -> str | None:
     if isinstance(error, KeyboardInterrupt):
         return "interrupted"
     if isinstance(error, OSError) and not isinstance(error, BrokenPipeError):
-        return f"{error.filename}: {error.strerror}" if error.filename else _last_line(error)
+        return f"{error.filename}: {error.strerror}" if error.filename else last_line(error)
     if type(error).__name__ == "SequenceTooLongError":
         return f"a line has more tokens than the model has positions, {MAX_POSITIONS}"
     is_check = frames[-1].f_globals.get("__name__") == "onmt.utils.parse"  # of options

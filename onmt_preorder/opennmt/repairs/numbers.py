@@ -13,7 +13,7 @@ from typing import Any
 
 from onmt_preorder.input.positions import MAX_POSITIONS
 from onmt_preorder.opennmt import options
-from onmt_preorder.opennmt.wrapping import adapts
+from onmt_preorder.wrapping import adapts
 
 MOST = 2**31 - 1
 """The largest whole number of any option: larger ones do not fit into all that holds them."""

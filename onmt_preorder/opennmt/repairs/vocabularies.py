@@ -22,7 +22,7 @@ from typing import Any
 from onmt_preorder.opennmt.configuration import read_corpora
 from onmt_preorder.opennmt.options import is_ours
 from onmt_preorder.opennmt.repairs.numbers import MOST
-from onmt_preorder.opennmt.wrapping import adapts
+from onmt_preorder.wrapping import adapts
 from preorder.command_line.paths import check_outputs
 from preorder.errors import DataError, UsageError
 from preorder.io.atomic import FULL, atomic_file, is_special, reported

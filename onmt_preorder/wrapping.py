@@ -1,4 +1,4 @@
-"""Wrapping of functions and methods of OpenNMT-py."""
+"""Wrapping of functions and methods of a host: OpenNMT-py, eole."""
 
 from __future__ import annotations
 
@@ -30,10 +30,10 @@ def adapts(owner: str, name: str) -> Callable[[Callable[..., Any]], Callable[...
     return register
 
 
-def wrap_all() -> None:
-    """Put all marked wrappers in place; calling it again does nothing."""
+def wrap_all(host: str) -> None:
+    """Put all marked wrappers of a host's functions in place; calling it again does nothing."""
     for owner, name, wrapper in _ADAPTATIONS:
-        if owner in sys.modules or not owner.startswith(_COMMANDS):
+        if _host_of(owner) == host and (owner in sys.modules or not owner.startswith(_COMMANDS)):
             wrap(resolve_name(owner), name, wrapper)
     if not any(isinstance(finder, _CommandFinder) for finder in sys.meta_path):
         sys.meta_path.insert(0, _CommandFinder())
@@ -51,7 +51,7 @@ class _CommandFinder:
 
             def load_and_wrap(module: ModuleType) -> None:
                 load(module)
-                wrap_all()
+                wrap_all(_host_of(name))
 
             spec.loader.exec_module = load_and_wrap
         return spec
@@ -72,7 +72,7 @@ def wrap(owner: ModuleType | type, name: str, wrapper: Callable[..., Any]) -> No
     """Make ``owner.name(…)`` call ``wrapper(original, …)``; do nothing if it already does.
 
     Of several wrappers of one function the last is the outermost.
-    Modules of OpenNMT-py that have imported a function by name get the wrapped one too.
+    Modules of the host that have imported a function by name get the wrapped one too.
     """
     imported, dot, function = name.partition(".")
     if dot:
@@ -96,6 +96,12 @@ def wrap(owner: ModuleType | type, name: str, wrapper: Callable[..., Any]) -> No
     setattr(wrapped, _OURS, (*wrappers, wrapper))
     setattr(owner, name, kind(wrapped) if kind else wrapped)
     if isinstance(owner, ModuleType):
-        for module in [each for key, each in sys.modules.items() if key.partition(".")[0] == "onmt"]:
+        host = _host_of(owner.__name__)
+        for module in [each for key, each in sys.modules.items() if _host_of(key) == host]:
             for imported in [key for key, value in vars(module).items() if value is original]:
                 setattr(module, imported, wrapped)
+
+
+def _host_of(name: str) -> str:
+    """Return the package of a module's name, or of a class's, ``module:Class``."""
+    return name.partition(":")[0].partition(".")[0]
