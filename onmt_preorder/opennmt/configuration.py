@@ -105,19 +105,6 @@ def _parse_strictly(original: Any, self: Any, args: Any = None, *more: Any, **na
     return result
 
 
-@adapts("onmt.utils.parse:ArgumentParser", "get_items_for_config_file_output")
-def _items_to_save(original: Any, self: Any, settings: Any, opt: Namespace) -> dict[str, Any]:
-    """Let ``-save_config`` write what is not the default, as OpenNMT-py cannot read all that it writes.
-
-    The options of the size are among it, so that none is named.
-    """
-    if not options.is_ours(opt):
-        return original(self, settings, opt)
-    keys = keys_of(self) - {"config", "size"}
-    changed = ((name, value) for name, value in vars(opt).items() if value != self.get_default(name))
-    return {name: value for name, value in changed if name in keys}
-
-
 def _value_of(option: str, args: Sequence[str]) -> str | None:
     found = None
     for argument, following in zip(args, [*args[1:], None], strict=False):

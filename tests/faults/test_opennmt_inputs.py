@@ -1,8 +1,5 @@
 """Configurations and vocabularies that are none: one line, status 2; vocabularies are written whole."""
 
-import signal
-import time
-from multiprocessing.queues import Queue
 from pathlib import Path
 
 import pytest
@@ -10,7 +7,7 @@ import yaml
 
 from onmt_preorder.opennmt.repairs.vocabularies import check
 from preorder.errors import DataError
-from tests.support.opennmt import TINY, call, outcome, start, write_training_task
+from tests.support.opennmt import TINY, call, outcome, write_training_task
 from tests.support.running import limited
 from tests.support.texts import content, write
 
@@ -98,29 +95,6 @@ def test_vocabularies_and_samples(folder, capsys):
     assert not Path("/dev/null").is_file()
 
 
-def test_samples_are_whole_though_they_leave_a_process_late(folder, monkeypatch):
-    """OpenNMT-py ends the processes that count once all have counted, and waits for their samples."""
-    start_feeding = Queue._start_thread
-
-    def start_slowly(queue):
-        send = queue._send_bytes
-        queue._send_bytes = lambda data: (time.sleep(0.02), send(data))
-        start_feeding(queue)
-
-    def give_up(*_):
-        raise TimeoutError
-
-    monkeypatch.setattr(Queue, "_start_thread", start_slowly)
-    signal.signal(signal.SIGALRM, give_up)
-    signal.alarm(60)
-    try:
-        call(folder, *BUILD, "-dump_samples")
-    finally:
-        signal.alarm(0)
-    sample = folder / "data/sample/train.sample.src"
-    assert sample.read_text() == (folder / "train.src").read_text()
-
-
 @pytest.mark.parametrize("encoder", ["preorder_transformer", "transformer"])
 def test_lines_that_a_filter_leaves_out_are_not_counted(folder, encoder):
     ours = encoder != "transformer"
@@ -160,18 +134,6 @@ def test_a_full_disk_keeps_the_old_vocabulary(folder, capsys):
     assert status == 2
     assert "cannot be written" in lines[-1]
     assert content(folder) == before
-
-
-def test_samples_that_cannot_be_written(folder):
-    """A process of its own writes them, whose parent would wait for it."""
-    write(folder / "train.src", *[" ".join(f"w{n}￨{n}" for n in range(100))] * 50)
-    write(folder / "train.tgt", *["w1"] * 50)
-    code = "import resource, multiprocessing; resource.setrlimit(resource.RLIMIT_FSIZE, (4096, 4096)); "
-    code += "multiprocessing.set_start_method('forkserver'); from onmt.bin.build_vocab import main; main()"
-    process = start(folder, "python", "-c", code, *BUILD[1:], "-dump_samples", ONMT_PREORDER="1")
-    _, errors = process.communicate(timeout=120)
-    assert process.returncode == 2, errors
-    assert errors.endswith("the samples cannot be written: is the disk full?\n")
 
 
 GARBAGE = {

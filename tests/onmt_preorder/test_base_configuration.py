@@ -93,16 +93,6 @@ def test_sizes_and_options_of_the_command_line(folder):
         training_parser().parse_known_args([*DATA, "-size", "much"])
 
 
-def test_a_saved_configuration_is_read_as_the_same_options(folder):
-    given = folder / "system.yaml", "-size", "much", "-bfloat16", "-preorder_encoding", "absolute"
-    opt, _ = parse(training_parser, *given)
-    with pytest.raises(SystemExit) as ended:
-        parse(training_parser, *given, "-save_config", str(folder / "saved.yaml"))
-    assert ended.value.code == 0
-    saved, _ = training_parser().parse_known_args(["-config", str(folder / "saved.yaml")])
-    assert vars(saved) | {"config": opt.config, "size": opt.size} == vars(opt)
-
-
 @BOTH_PARSERS
 @pytest.mark.parametrize(("right", "line"), [("dropout", 4), ("  much:\n    hidden_size", 9)])
 def test_an_unknown_key_is_named_with_the_file_where_it_stands(folder, capsys, make_parser, right, line):

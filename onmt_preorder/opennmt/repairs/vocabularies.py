@@ -1,8 +1,7 @@
 """Vocabularies: written whole or not at all, and checked when they are read.
 
-Why: ``onmt_build_vocab`` writes in place: when it is stopped, half a file stays. It waits for ever where
-samples cannot be written, or a process that still has some is ended. Reading a damaged vocabulary ends in a
-traceback, or in a model of other words.
+Why: ``onmt_build_vocab`` writes in place: when it is stopped, half a file stays. Reading a damaged vocabulary
+ends in a traceback, or in a model of other words.
 
 Can go when OpenNMT-py writes beside a file and then renames, and says what is wrong with a line.
 """
@@ -10,11 +9,9 @@ Can go when OpenNMT-py writes beside a file and then renames, and says what is w
 from __future__ import annotations
 
 import contextlib
-import multiprocessing
 import os
 import re
 import shutil
-import signal
 import tempfile
 from argparse import Namespace
 from typing import Any
@@ -29,7 +26,6 @@ from preorder.io.atomic import FULL, atomic_file, is_special, reported
 from preorder.io.files import decoded, make_folder, read_bytes
 
 _COUNTED = re.compile(r"(\S+)\s+([0-9]{1,18})\s*")
-_SAMPLES_FAILED = signal.SIGUSR1
 _CONTROL = re.compile(b"[\0\r]|\xef\xbb\xbf")  # of a binary file, of Windows
 
 
@@ -37,7 +33,6 @@ _CONTROL = re.compile(b"[\0\r]|\xef\xbb\xbf")  # of a binary file, of Windows
 def _build_vocab(original: Any, opts: Namespace) -> None:
     """Let OpenNMT-py write into a temporary folder, and copy what is complete."""
     outputs = _outputs(opts)
-    signal.signal(_SAMPLES_FAILED, _refuse_samples)
     with tempfile.TemporaryDirectory() as folder, reported(opts.src_vocab, FULL):
         opts.src_vocab = os.path.join(folder, "src")
         opts.tgt_vocab = opts.tgt_vocab and os.path.join(folder, "tgt")
@@ -46,31 +41,6 @@ def _build_vocab(original: Any, opts: Namespace) -> None:
             for name, path in outputs.items():
                 target = path if is_special(path) else stack.enter_context(atomic_file(path))
                 shutil.copyfile(os.path.join(folder, name), target)
-
-
-def _refuse_samples(*_: object) -> None:
-    raise DataError("the samples cannot be written: is the disk full?")
-
-
-@adapts("onmt.bin.build_vocab", "build_sub_vocab")
-def _count(original: Any, corpora: Any, transforms: Any, opts: Namespace, *args: int) -> Any:
-    """Count a part of the text, and wait until its samples have left this process, which is ended then."""
-    counted = original(corpora, transforms, opts, *args)
-    if opts.dump_samples:
-        *_, offset = args
-        for queues in original.__globals__["build_sub_vocab"].queues.values():
-            queues[offset].close()
-            queues[offset].join_thread()
-    return counted
-
-
-@adapts("onmt.bin.build_vocab", "write_files_from_queues")
-def _write_samples(original: Any, *args: Any) -> None:
-    """Write samples in a process of its own, which tells the one that fills its queues where it fails."""
-    try:
-        original(*args)
-    except OSError:
-        os.kill(multiprocessing.parent_process().pid, _SAMPLES_FAILED)  # getppid() may be the fork server's
 
 
 def _outputs(opts: Namespace) -> dict[str, str]:
