@@ -88,10 +88,10 @@ def keep_best(log: Path, folder: Path) -> None:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command; return its exit status."""
-    parser = make_parser(lambda arguments: keep_best(arguments.log, arguments.folder))
-    parser.add_argument("--log", metavar="F", type=Path, required=True, help="log of eole train")
+    parser = make_parser(lambda arguments: keep_best(Path(arguments.log), Path(arguments.folder)))
+    parser.add_argument("--log", metavar="F", required=True, help="log of eole train")
     what = f"of the training: {TRAINED} is in it"
-    parser.add_argument("--folder", metavar="DIR", type=Path, required=True, help=what)
+    parser.add_argument("--folder", metavar="DIR", required=True, help=what)
     return execute(parser, argv)
 
 

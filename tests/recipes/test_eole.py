@@ -118,7 +118,7 @@ def test_the_best_checkpoint_is_the_model(tmp_path):
         eole.keep_best(tmp_path / "log", tmp_path)
     write(tmp_path / "log", *log)
     for _ in range(2):  # once more does no harm
-        eole.keep_best(tmp_path / "log", tmp_path)
+        assert eole.main(["--log", str(tmp_path / "log"), "--folder", str(tmp_path)]) == 0
         assert (tmp_path / "model/model.00.safetensors").read_text() == "20"
     assert {path.name for path in (tmp_path / "model").iterdir()} == {
         "config.json",
