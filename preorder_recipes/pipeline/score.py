@@ -23,7 +23,7 @@ from preorder_recipes.pipeline.job import EOLE, Job
 from preorder_recipes.pipeline.prepare import source_steps
 from preorder_recipes.pipeline.runner import StepRunner
 from preorder_recipes.pipeline.steps import Stamps, Step, StepError
-from preorder_recipes.pipeline.train import config_of, steps_of
+from preorder_recipes.pipeline.train import config_of, options_of, steps_of
 
 RESULTS = "results.json"
 SCORES = "scores/translations.json"
@@ -218,7 +218,7 @@ def _manifest(job: Job, title: str, finished: Finished) -> dict[str, Any]:
 def _facts(job: Job, finished: Finished) -> dict[str, str]:
     """Return how the run was made; its date is that of the last translation."""
     made = [job.folder / job.translation(system, seed) for system, seeds in finished for seed in seeds]
-    steps = {int(config_of(job, job.trained(system), 1)["train_steps"]) for system, _ in finished}
+    steps = {int(options_of(job, job.trained(system), 1)["train_steps"]) for system, _ in finished}
     return {
         "training pairs": f"{job.pairs:,}",
         "training steps": " or ".join(f"{number:,}" for number in sorted(steps)),
