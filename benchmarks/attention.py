@@ -17,12 +17,12 @@ import torch
 from onmt.modules import MultiHeadedAttention
 from torch import Tensor, nn
 from torch.nn.functional import scaled_dot_product_attention
-from tqdm import tqdm
 
 from benchmarks.common import machine, print_results, seconds
 from onmt_preorder.transformer.attention import Positions, RelativePart, plain, relative_attention
 from preorder.command_line.options import add_json, add_number, positive
 from preorder.errors import UsageError
+from preorder.progress import progress
 from preorder_recipes.commands import execute, make_parser
 
 OURS, WITHOUT = "ours", "torch, no relative term"
@@ -183,8 +183,8 @@ def _run(arguments: argparse.Namespace) -> None:
     torch.set_num_threads(1)
     size = f"{arguments.tokens} tokens of {arguments.size} in {arguments.heads} heads, k {arguments.clip}"
     what = f"{size}, {arguments.dtype}, torch {torch.__version__}, {machine(arguments.device)}"
-    lengths = tqdm(arguments.lengths or LENGTHS[arguments.device], unit=" lengths", disable=None)
-    results = [result for n in lengths for result in measure(arguments, n)]
+    lengths = arguments.lengths or LENGTHS[arguments.device]
+    results = [result for n in progress(lengths, "lengths", len(lengths)) for result in measure(arguments, n)]
     print_results(what, COLUMNS, results, arguments.json)
 
 

@@ -17,14 +17,13 @@ from functools import partial
 from itertools import chain, cycle, islice
 from pathlib import Path
 
-from tqdm import tqdm
-
 from benchmarks.common import machine, medians, print_results
 from benchmarks.programs import LONG, SHORT, Ours, Parser, Program, TopdownBTG, accuracy, peer_seconds, sample
 from preorder.command_line.options import add_json, add_number, positive
 from preorder.data.formats import parse_annotated
 from preorder.errors import UsageError
 from preorder.io import files
+from preorder.progress import progress
 from preorder_recipes.commands import execute, make_parser
 
 FEW = 50  # lines, to compile with before anything is measured
@@ -180,7 +179,7 @@ def _run(arguments: argparse.Namespace) -> None:
     for pair in arguments.pairs.split(","):
         with tempfile.TemporaryDirectory() as folder:
             found = Comparison(arguments, pair, Path(folder)).results()
-            results += tqdm(found, desc=pair, unit=" results", disable=None)
+            results += progress(found, "results", done=f"of {pair}")
     what = f"{arguments.lines} training lines; {machine()}"
     print_results(what, ("pair", "", "ours", "topdown-btg", "ratio"), results, arguments.json)
 

@@ -23,7 +23,6 @@ from onmt.model_builder import build_model
 from onmt.trainer import build_trainer
 from onmt.utils.optimizers import Optimizer
 from onmt.utils.parse import ArgumentParser
-from tqdm import tqdm
 
 import onmt_preorder
 from benchmarks.batches import Pair, batches, random_pairs, read_pairs, vocabularies
@@ -31,6 +30,7 @@ from benchmarks.common import machine, print_results, seconds
 from onmt_preorder.opennmt.training import keep_freed_memory
 from preorder.command_line.options import add_json, add_number, positive
 from preorder.errors import UsageError
+from preorder.progress import progress
 from preorder_recipes.commands import execute, make_parser
 from preorder_recipes.configuration import SIZES, key_and_value, path_of
 
@@ -116,7 +116,7 @@ def measure(arguments: argparse.Namespace) -> list[Result]:
             model.speed(arguments.steps)
     rounds = [
         [model.speed(arguments.steps) for model in models.values()]
-        for _ in tqdm(range(arguments.rounds), unit=" rounds", disable=None)
+        for _ in progress(range(arguments.rounds), "rounds", arguments.rounds)
     ]
     base = next(iter(models.values())).memory
     first, *_ = by_model = list(zip(*rounds, strict=True))

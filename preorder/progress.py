@@ -12,12 +12,11 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import nullcontext
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any, TypeVar
 
 if TYPE_CHECKING:
-    from tqdm import tqdm
+    from rich.progress import Progress
 
 T = TypeVar("T")
 
@@ -25,6 +24,8 @@ LOGGER = logging.getLogger("preorder")
 
 LINES_ALONE = "lines alone"  # name of a handler beside which there are no bars
 INTERVAL = 60.0  # seconds between two lines that say how far the work is
+
+_display: Progress | None = None  # the one bar that is drawn
 
 
 def is_quiet() -> bool:
@@ -54,27 +55,71 @@ def named(name: str) -> Iterator[None]:
         LOGGER.removeFilter(add_name)
 
 
-def progress_bar(**settings: Any) -> tqdm:
-    """Return a bar with the settings of ``tqdm``, drawn where there are bars."""
-    from tqdm import tqdm  # it takes a while to import
+class Bar:
+    """Counts what is done, on the terminal if there is a display."""
 
-    return tqdm(**settings, disable=not has_bars())
+    def __init__(self, display: Progress | None = None, task: Any = None) -> None:
+        self._display, self._task = display, task
+
+    def add(self, count: int) -> None:
+        """Count so many more items."""
+        if self._display is not None:
+            self._display.advance(self._task, count)
+
+    def describe(self, text: str) -> None:
+        """Put a text before the bar."""
+        if self._display is not None:
+            self._display.update(self._task, description=text)
+
+
+@contextlib.contextmanager
+def progress_bar(
+    unit: str, total: int | None = None, done: int = 0, text: str = "", stays: bool = True
+) -> Iterator[Bar]:
+    """Give a bar, of which so many items are ``done`` already, drawn where there are bars."""
+    global _display
+    if not has_bars():
+        yield Bar()
+        return
+    from rich.console import Console  # it takes a while to import
+    from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
+
+    of_all = "" if total is None else f" of {total:,}"
+    counted = TextColumn("{task.completed:,.0f}" + f"{of_all} {unit}")
+    columns = TextColumn("{task.description}", markup=False), BarColumn(20), TaskProgressColumn(), counted
+    settings = {"redirect_stdout": False, "redirect_stderr": False, "transient": not stays}
+    _display = Progress(*columns, TimeRemainingColumn(), console=Console(file=sys.stderr), **settings)
+    try:
+        with _display:
+            yield Bar(_display, _display.add_task(text, total=total, completed=done))
+    finally:
+        _display = None
+
+
+def show_line(line: str) -> None:
+    """Write a line on standard error, above the bar if there is one."""
+    if _display is None:
+        print(line, file=sys.stderr)
+    else:
+        _display.console.print(line, markup=False, highlight=False, soft_wrap=True)
 
 
 def has_bars() -> bool:
-    """Say whether there is a terminal, no other process of ours draws on it, and bars are wanted."""
+    """Say whether there is a terminal on which nothing else of ours draws, and bars are wanted."""
     multiprocessing = sys.modules.get("multiprocessing")  # slow to import; a worker process has it
     is_worker = multiprocessing is not None and multiprocessing.parent_process() is not None
     has_lines_alone = any(handler.name == LINES_ALONE for handler in LOGGER.handlers)
-    return sys.stderr.isatty() and not is_worker and not is_quiet() and not has_lines_alone
+    return (
+        sys.stderr.isatty() and _display is None and not is_worker and not is_quiet() and not has_lines_alone
+    )
 
 
 @contextlib.contextmanager
 def counting(unit: str, total: int | None = None, done: str = "") -> Iterator[Callable[[int], None]]:
     """Give a function that adds a number of items done; show them as :func:`progress` does."""
     if has_bars():
-        with progress_bar(unit=f" {unit}", total=total, desc=done or None) as bar:
-            yield bar.update
+        with progress_bar(unit, total, text=done) as bar:
+            yield bar.add
         return
     of_all = "" if total is None else f" of {total:,}"
     count, next_line = 0, time.monotonic() + INTERVAL
@@ -113,22 +158,23 @@ def shard_progress(shards: int, size: int) -> Iterator[Callable[..., None]]:
         text = f"{done:,} of {shards:,} shards, {all_lines:,} lines, {rate:,.0f} a second"
         return f"{text}, {timedelta(seconds=round(left))} left" if left > 0 else text
 
-    form = "{percentage:3.0f}% |{bar:20}| {desc}"
-    with progress_bar(total=shards, bar_format=form, leave=False) if has_bars() else nullcontext() as bar:
-        next_line = begin + (INTERVAL if bar is None else 0)
+    is_drawn = has_bars()
+    interval = 1 if is_drawn else INTERVAL
+    with progress_bar("shards", shards, stays=False) as bar:
+        next_line = begin + (0 if is_drawn else interval)
 
         def add(lines: int, more: int = 0, bytes_done: int = 0) -> None:
             nonlocal all_lines, done, done_size, next_line
             with lock:
                 all_lines, done, done_size = all_lines + lines, done + more, done_size + bytes_done
+                bar.add(more)
                 if time.monotonic() < next_line:
                     return
-                if bar is None:
-                    LOGGER.info(message())
+                if is_drawn:
+                    bar.describe(message())
                 else:
-                    bar.n = done
-                    bar.set_description_str(message())
-                next_line = time.monotonic() + (INTERVAL if bar is None else 1)
+                    LOGGER.info(message())
+                next_line = time.monotonic() + interval
 
         yield add
     LOGGER.info(message())

@@ -26,7 +26,7 @@ from preorder.errors import PreorderError, require
 from preorder.io.atomic import is_special
 from preorder.io.files import STANDARD
 from preorder.processes import INTERRUPTED, interruptible
-from preorder.progress import LINES_ALONE, LOGGER
+from preorder.progress import LINES_ALONE, LOGGER, show_line
 
 if TYPE_CHECKING:
     from rich.text import Text
@@ -187,10 +187,7 @@ class _Lines(logging.Handler):
         elif self._start is not None:
             line = f"[{time.strftime('%H:%M:%S')} {time.monotonic() - self._start:6.1f} s] {line}"
         with contextlib.suppress(OSError):  # that nobody can read it is no reason to stop
-            if bars := sys.modules.get("tqdm"):
-                bars.tqdm.write(line, file=sys.stderr)
-            else:  # there is no bar: it need not be imported
-                print(line, file=sys.stderr)
+            show_line(line)
 
     def _option(self, match: re.Match[str]) -> str:
         name = "pos" if match[1] == "tags" else match[1]  # as the API calls them

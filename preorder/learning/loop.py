@@ -106,11 +106,11 @@ def train(
         else:
             trainable.restore(arrays)
     total, initial = (len(trainable) * count for count in (iterations, len(history)))
-    with progress_bar(total=total, initial=initial, unit=" sentences", unit_scale=True) as bar:
+    with progress_bar("sentences", total, done=initial) as bar:
         while model is None:
             start = time.monotonic()
-            bar.set_description(f"iteration {len(history) + 1}/{iterations}")
-            statistics = trainable.learn(len(history) + 1, bar.update)
+            bar.describe(f"iteration {len(history) + 1}/{iterations}")
+            statistics = trainable.learn(len(history) + 1, bar.add)
             if len(held_out):
                 statistics |= held_out.taus(trainable.order(held_out.sentences))
             history.append(statistics)

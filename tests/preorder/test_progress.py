@@ -8,7 +8,7 @@ import sys
 import pytest
 
 from preorder import progress as progress_module
-from preorder.progress import LOGGER, announce, named, progress, progress_bar
+from preorder.progress import LOGGER, announce, named, progress, progress_bar, show_line
 
 
 class Terminal(io.StringIO):
@@ -37,9 +37,22 @@ def clock(monkeypatch):
 def test_a_bar_on_a_terminal(terminal, caplog):
     screen = terminal()
     assert list(progress("abc", "lines", 3, "read")) == list("abc")
-    assert "read: 100%" in screen.getvalue()
-    assert "3/3" in screen.getvalue()
+    lines = screen.getvalue().splitlines()
+    assert [line for line in lines if "read" in line and "100%" in line and "3 of 3 lines" in line]
     assert not caplog.messages
+
+
+def test_lines_and_bars_share_a_terminal(terminal, caplog):
+    """A line stands above the bar, and work within work has no bar of its own."""
+    screen = terminal()
+    with caplog.at_level(logging.INFO, "preorder"), progress_bar("lines", 3, text="outer") as bar:
+        show_line("[bold]a name[/bold]")
+        assert list(progress("ab", "words", 2, "inner")) == list("ab")
+        bar.add(3)
+    assert "[bold]a name[/bold]\n" in screen.getvalue()
+    assert "inner" not in screen.getvalue()
+    show_line("later")
+    assert screen.getvalue().endswith("later\n")
 
 
 @pytest.mark.parametrize("reason", ["a worker process", "quiet"])
@@ -51,8 +64,8 @@ def test_no_bar(terminal, clock, caplog, monkeypatch, reason):
         monkeypatch.setattr(LOGGER, "level", logging.WARNING)
         announce("wait")
     assert list(progress("abc", "lines", 3)) == list("abc")
-    with progress_bar(total=3) as bar:
-        bar.update(3)
+    with progress_bar("lines", 3) as bar:
+        bar.add(3)
     assert screen.getvalue() == ""
     assert not caplog.messages
 

@@ -58,11 +58,11 @@ def test_the_version_of_the_package_and_of_models(tmp_path, capsys):
 LIGHT = """
 import sys
 import preorder.cli.apply
-heavy = {"numba", "scipy", "sklearn", "torch", "stanza", "tqdm", "matplotlib", "rich"} & set(sys.modules)
+heavy = {"numba", "scipy", "sklearn", "torch", "stanza", "matplotlib", "rich"} & set(sys.modules)
 assert not heavy, heavy
 from preorder.cli import main
 assert main(sys.argv[1:]) == 0
-heavy = {"scipy.linalg", "sklearn", "tqdm", "preorder.methods.perceptron_btg.learner"} & set(sys.modules)
+heavy = {"scipy.linalg", "sklearn", "rich", "preorder.methods.perceptron_btg.learner"} & set(sys.modules)
 assert not heavy, heavy
 """
 
