@@ -50,7 +50,8 @@ class PreorderModel:
     """A trained preorderer. It can be pickled, so that the workers of any framework can have it.
 
     Its methods take sentences and, where the model was trained with them, their POS ``tags`` and their
-    syntax ``trees`` (bracketings) by name, and return one result a sentence. ``threads`` work on each call.
+    syntax ``trees`` (bracketings or ``nltk.Tree``) by name, and return one result a sentence. ``threads``
+    work on each call.
 
     Example:
         >>> model
@@ -73,7 +74,7 @@ class PreorderModel:
             >>> model.order(["they like books"])
             [(0, 2, 1)]
         """
-        return [permutation.order for _, permutation in self._reordered(sources, layers)]
+        return [permutation.order for _, permutation in self._found(sources, layers)]
 
     def positions(self, sources: Iterable[Tokens], **layers: Any) -> list[tuple[int, ...]]:
         """Return the positions: ``positions[i]`` is where source token i goes.
@@ -82,7 +83,7 @@ class PreorderModel:
             >>> model.positions(["they like books"])
             [(0, 2, 1)]
         """
-        return [permutation.positions for _, permutation in self._reordered(sources, layers)]
+        return [permutation.positions for _, permutation in self._found(sources, layers)]
 
     def text(self, sources: Iterable[Tokens], **layers: Any) -> list[str]:
         """Return the reordered sentences, their tokens separated by spaces.
@@ -91,7 +92,7 @@ class PreorderModel:
             >>> model.text(["they like books"])
             ['they books like']
         """
-        return [" ".join(p.apply(s.words)) for s, p in self._reordered(sources, layers)]
+        return [" ".join(p.apply(s.words)) for s, p in self._found(sources, layers)]
 
     def features(self, sources: Iterable[Tokens], **layers: Any) -> list[str]:
         """Return lines of ``token￨position``, which ``onmt_train`` reads.
@@ -100,7 +101,7 @@ class PreorderModel:
             >>> model.features(["they like books"])
             ['they￨0 like￨2 books￨1']
         """
-        return [formats.format_features(s.words, p) for s, p in self._reordered(sources, layers)]
+        return [formats.format_features(s.words, p) for s, p in self._found(sources, layers)]
 
     def n_best(
         self, sources: Iterable[Tokens], k: int, **layers: Any
@@ -115,7 +116,7 @@ class PreorderModel:
             [(0, 2, 1), (0, 1, 2)]
         """
         k = check_number("k", k, 1, MAX_N_BEST)
-        found = self._found(partial(self._model.preorderer.best_orders, k=k), sources, layers)
+        found = self._found(sources, layers, partial(self._model.preorderer.best_orders, k=k))
         return [[(score, permutation.positions) for score, permutation in best] for _, best in found]
 
     def confidences(self, sources: Iterable[Tokens], **layers: Any) -> list[OrderConfidence]:
@@ -135,7 +136,7 @@ class PreorderModel:
         preorderer = self._model.preorderer
         check_able("confidences", preorderer.method, "has_confidences")
         find = partial(confident, preorderer, preorderer.order)
-        return [confidence for _, (_, confidence) in self._found(find, sources, layers)]
+        return [confidence for _, (_, confidence) in self._found(sources, layers, find)]
 
     def trees(self, sources: Iterable[Tokens], **layers: Any) -> list[BinaryTree]:
         """Return the BTG tree behind each reordering.
@@ -144,7 +145,7 @@ class PreorderModel:
             >>> model.trees(["they like books"])[0].nodes[1]
             Node(begin=1, split=2, end=3, inverted=True)
         """
-        return [tree for _, tree in self._found(self._model.preorderer.trees, sources, layers)]
+        return [tree for _, tree in self._found(sources, layers, self._model.preorderer.trees)]
 
     def picture(
         self, source: Tokens, target: Tokens | None = None, alignment: Links | None = None, **layers: Any
@@ -167,7 +168,7 @@ class PreorderModel:
 
         find = partial(confident, self._model.preorderer, self._model.preorderer.trees)
         given = {name: [layer] for name, layer in layers.items()}
-        ((sentence, (tree, confidence)),) = self._found(find, [source], given)
+        ((sentence, (tree, confidence)),) = self._found([source], given, find)
         translation = None if target is None else each(values.tokens_of, target=[target])[0]
         links = None if alignment is None else each(values.alignment_of, alignment=[alignment])[0]
         view = SentenceView(sentence.words, tree.permutation, tree, translation, links, confidence)
@@ -195,20 +196,18 @@ class PreorderModel:
         """
         return self._model.training
 
-    def _reordered(
-        self, sources: Iterable[Tokens], layers: Mapping[str, Any]
-    ) -> Iterable[tuple[Sentence, Permutation]]:
-        return self._found(self._model.preorderer.order, sources, layers)
-
     def _found(
-        self, find: Callable[..., Any], sources: Iterable[Tokens], layers: Mapping[str, Any]
+        self,
+        sources: Iterable[Tokens],
+        layers: Mapping[str, Any],
+        find: Callable[..., Any] | None = None,
     ) -> Iterable[tuple[Sentence, Any]]:
+        """Return each sentence with what ``find`` makes of it: its order by default."""
         for name in layers:
             check_choice("layer", name, ("tags", "trees"))
         sentences = values.sentences_of(sources, **layers)
-        return zip(
-            sentences, orders(self._model, sentences, partial(find, threads=self.threads)), strict=True
-        )
+        find = partial(find or self._model.preorderer.order, threads=self.threads)
+        return zip(sentences, orders(self._model, sentences, find), strict=True)
 
 
 class LineModel:
@@ -290,7 +289,7 @@ def train(
     method: str | None = None,
     *,
     tags: Iterable[Tokens] | None = None,
-    trees: Iterable[str] | None = None,
+    trees: Iterable[Any] | None = None,
     classes: int | Mapping[str, str] | None = None,
     init: PreorderModel | None = None,
     pairs: Iterable[Hashable] | None = None,
@@ -303,7 +302,7 @@ def train(
         alignments: the links of each.
         method: its name; None: that of ``init``, or by the text, as ``preorder train`` chooses.
         tags: the POS tags of each.
-        trees: a bracketing of each sentence, for the methods that need syntax trees.
+        trees: a bracketing or ``nltk.Tree`` of each sentence, for the methods that need syntax trees.
         classes: how many word classes to learn (0: none), or the class of each word; None: 256, or those
             of ``init``.
         init: a model of the same method to begin from, as with ``preorder train --init``.

@@ -94,7 +94,7 @@ def _without_break(line: str) -> str:
 
 
 def sentences_of(
-    sources: Iterable[Tokens], tags: Iterable[Tokens] | None = None, trees: Iterable[str] | None = None
+    sources: Iterable[Tokens], tags: Iterable[Tokens] | None = None, trees: Iterable[Any] | None = None
 ) -> list[Sentence]:
     """Return the sentences with their layers; a DataError: they do not fit together."""
     lines = token_lines("sources", iter(each(line_of_tokens, sources=sources)))
@@ -107,9 +107,15 @@ def sentences_of(
                     check_tags(sentence.words, sentence.tags)
                 break
     if trees is not None:
-        lines = each(lambda text: without_line_end(text_of(text)), trees=trees)
-        sentences = each(with_bracketing, sources=sentences, trees=lines)
+        sentences = each(with_bracketing, sources=sentences, trees=each(bracketing_of, trees=trees))
     return sentences
+
+
+def bracketing_of(tree: Any) -> str:
+    """Return the bracketing of a sentence, which may be an ``nltk.Tree``, on one line."""
+    if type(tree).__module__.startswith("nltk."):
+        tree = " ".join(str(tree).split())
+    return without_line_end(text_of(tree))
 
 
 def tokens_of(sentence: Tokens) -> tuple[str, ...]:

@@ -222,7 +222,7 @@ DIVERGING = {
 @pytest.mark.parametrize("method", DIVERGING)
 def test_training_that_diverges(method):
     options = all_options()[method](**DIVERGING[method], iterations=30, minibatch=2)
-    with pytest.raises(NotFiniteError, match="training has diverged.*smaller steps.*another --seed"):
+    with pytest.raises(NotFiniteError, match="training has diverged.*smaller steps.*another `seed`"):
         method_class(method).fit(bitext(), options)
 
 

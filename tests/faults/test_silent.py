@@ -158,7 +158,7 @@ MANIFEST = {"title": "A", "source": "text", "references": ["text"], "systems": {
 
 @pytest.mark.parametrize("place", PLACES)
 def test_a_report_reads_its_own_folder_only(run_folder, place):
-    path, reason = run_folder / "report.json", "lies outside of the folder; with --also it may be|is no path"
+    path, reason = run_folder / "report.json", "lies outside of the folder; with `also` it may be|is no path"
     for changes in (
         {"source": place},
         {"references": ["text", place]},

@@ -11,6 +11,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from types import SimpleNamespace
 
+import nltk
 import numpy as np
 import pytest
 
@@ -185,7 +186,12 @@ def test_links_as_pairs_tags_trees_and_classes_of_ones_own():
         model.positions(["s1 v1 o1"])
     small = {"classes": 0, "learning_rate": 0.05, "size": 16, "iterations": 4}
     by_tree = preorder.train(WORDS, pairs, "rvnn", trees=trees, **small)
+    as_objects = list(map(nltk.Tree.fromstring, trees[:2]))
     assert by_tree.positions(SOURCES[:2], trees=trees[:2]) == [(0, 3, 1, 2)] * 2
+    assert by_tree.positions(SOURCES[:2], trees=as_objects) == [(0, 3, 1, 2)] * 2
+    deep = nltk.Tree.fromstring(trees[0])
+    deep.set_label("X" * 200)  # which str() writes on several lines
+    assert by_tree.positions(SOURCES[:1], trees=[deep]) == [(0, 3, 1, 2)]
 
 
 def test_evaluate_is_what_the_command_prints(tmp_path, capsys):

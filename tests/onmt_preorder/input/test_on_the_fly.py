@@ -44,7 +44,7 @@ def test_words_are_unescaped_before_they_are_ordered_and_in_lower_case_if_the_mo
 def test_layers_that_only_files_give():
     needy = Counting()
     needy.layers = frozenset({"tags"})
-    with pytest.raises(UsageError, match=r"the model needs POS tags \(--pos\), and none are given"):
+    with pytest.raises(UsageError, match=r"the model needs POS tags \(`tags`\), and none are given"):
         OnTheFlyPreorderer(Model(needy))
     with pytest.raises(UsageError, match="preorder_stanza_dir has no effect: the preorderer does not need S"):
         OnTheFlyPreorderer(Model(Counting()), "stanza")

@@ -252,7 +252,7 @@ def test_without_words_a_model_learns_from_the_other_layers_alone(method, tmp_pa
 @pytest.mark.parametrize("method", ["btg", "neural-btg"])
 def test_without_words_there_must_be_another_layer(method):
     lines = Bitext([Sentence(s.words) for s in SENTENCES], bitext().alignments)
-    with pytest.raises(UsageError, match="word dropout of 1 needs tags"):
+    with pytest.raises(UsageError, match="word dropout of 1 needs `tags`"):
         method_class(method).fit(lines, options_of(method, word_dropout=1.0))
 
 

@@ -105,7 +105,7 @@ def test_the_best_orders_that_trees_allow(method):
     [
         ([Sentence(("a", "b"), ("X", "Y"))], r"needs syntax trees \(`trees`\)"),
         ([CORPUS[0][0], Sentence(("a", "b"), ("X", "Y"))], r"needs syntax trees \(`trees`\)"),
-        ([Sentence(("a",), tree=ConstituencyTree(1, ()))], r"needs POS tags \(--pos\)"),
+        ([Sentence(("a",), tree=ConstituencyTree(1, ()))], r"needs POS tags \(`tags`\)"),
         (
             [CORPUS[0][0], Sentence(("a",), ("X",), tree=DependencyTree((-1,), ("root",)))],
             "constituency and dependency trees are mixed",
