@@ -122,6 +122,7 @@ NOT_RUN = (
     "benchmarks.training --size paper",  # takes gigabytes
     "s3://bucket",  # needs an object store
     "curl ",  # needs a running server
+    "preorder_recipes.run --host eole",  # needs eole
     "-swan_lm en.arpa",  # needs kenlm and a language model
     "preorder report   runs/svo-sov-tiny",  # needs a run
     "--engine ray",  # starts a Ray or needs a cluster
