@@ -1,7 +1,7 @@
 """Print what each way to an order gains on Python's documentation, by the number of pairs, and draw it.
 
 A column for each archive recipes/pydocs/translations/pydocs-SOURCE-TARGET-PAIRS, a row for each way: the gain
-of BLEU over the baseline, in bold where p < 0.05, and in brackets that at equal length.
+of BLEU over the baseline, and in brackets that of n-gram precision; in bold where p < 0.05.
 """
 
 from __future__ import annotations
@@ -122,15 +122,17 @@ def table(settings: Sequence[Setting]) -> Iterator[list[str]]:
 
 
 def _cell(scores: Scoring, name: str) -> str:
-    """Return what a system gains, and what at equal length."""
+    """Return what a system gains in BLEU and in precision."""
     if name not in scores.systems:
         return ""
-    gain = scores.significance[name]["bleu"]
-    form = SCORE_FORMATS["bleu"].format_difference
+    gain, precision = (_gain(scores, name, score) for score in BLEU_SCORES[:2])
+    return f"{gain} ({precision})"
+
+
+def _gain(scores: Scoring, name: str, score: str) -> str:
+    gain = scores.significance[name][score]
     bold = "**" if gain.p_value < SIGNIFICANCE_LEVEL else ""
-    equal = scores.equal_length.get(name)
-    bracket = f" ({form(equal.comparisons['bleu'].difference)})" if equal else ""
-    return f"{bold}{form(gain.difference)}{bold}{bracket}"
+    return f"{bold}{SCORE_FORMATS[score].format_difference(gain.difference)}{bold}"
 
 
 def draw(settings: Sequence[Setting]) -> Figure:

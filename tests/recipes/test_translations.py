@@ -9,7 +9,7 @@ import pytest
 from tests.support.running import ROOT
 
 ARCHIVES = sorted((ROOT / "recipes").glob("*/translations/*.tar.xz"))
-LINES = {"kftt": 1160, "enja": 500, "multi30k": 1000}  # of the test set
+LINES = {"kftt": 1160, "enja": 500, "multi30k": 1000, "pydocs-ja": 1000, "pydocs-tr": 500}  # of the test set
 
 
 @pytest.mark.parametrize("path", ARCHIVES, ids=lambda path: f"{path.parent.parent.name}/{path.name}")
@@ -28,7 +28,8 @@ def test_the_report_has_all_translations(path):
     assert orders == {file for file in texts if file.endswith(".positions")}
     assert ("test.align" in texts) == ("alignment" in report) == bool(orders)
     named += [*orders, *filter(None, [report.get("alignment")])]
-    lines = LINES["enja" if "ja" in (source, target) and recipe == "multi30k" else recipe]
+    corpus = "enja" if "ja" in (source, target) and recipe == "multi30k" else recipe
+    lines = LINES[f"pydocs-{'tr' if 'tr' in (source, target) else 'ja'}" if corpus == "pydocs" else corpus]
     assert {texts[file].count(b"\n") for file in named} == {lines}
     data = ROOT / "runs" / ("kftt-100k" if recipe == "kftt" else name) / "data"
     for file, side in ((report["source"], source), (report["references"][0], target)):
