@@ -120,9 +120,13 @@ class _Kept:
     def load_overload(self, signature: Any, target_context: Any) -> Any:
         """Return the compiled function; or None, and say that it is compiled."""
         target_context.refresh()
-        with contextlib.suppress(Exception):  # none is kept; or it is damaged, and any error may come of it
+        try:
             path = self._path(signature, target_context.codegen())
             return CompileResult._rebuild(target_context, *pickle.loads(path.read_bytes()))
+        except MemoryError:  # to compile would need more
+            raise
+        except Exception:  # none is kept; or it is damaged, and any error may come of it
+            pass
         _announce()
         return None
 

@@ -16,6 +16,7 @@ from types import ModuleType
 from typing import Any
 
 MAX_SHOWN = 60  # characters of what is wrong that a message shows
+NO_MEMORY = "not enough memory: ask for smaller sizes, fewer or shorter lines, or fewer threads"
 MAX_REASON = 300  # characters of the whole reason, which names of the user's may be part of
 
 

@@ -10,6 +10,7 @@ import contextlib
 import functools
 import logging
 import os
+import resource
 import select
 import signal
 import sys
@@ -17,7 +18,7 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
 if TYPE_CHECKING:
     import subprocess
@@ -170,10 +171,52 @@ def run_command(module: str) -> int:
     for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
         if getattr(sys, name) is None:  # it is closed: no file of ours is to take its number
             setattr(sys, name, open(os.devnull, mode))  # noqa: SIM115
+    if resource.getrlimit(resource.RLIMIT_AS)[0] != resource.RLIM_INFINITY and hasattr(signal, "sigwaitinfo"):
+        _work_in_child()
     end_when_interrupted()
     from importlib import import_module
 
     return import_module(module).main()
+
+
+def _work_in_child() -> None:
+    """Go on in a child process; this one ends as that does, and speaks for it where a native library aborts.
+
+    Compilers and libraries of C++ end it where memory is limited (``ulimit -v``) and there is no more.
+    """
+    reading, writing = os.pipe()
+    child = os.fork()
+    if not child:
+        os.close(writing)
+        watch(reading, functools.partial(os._exit, INTERRUPTED))
+        return
+    os.close(reading)
+    waited = {*_SIGNALS, signal.SIGCHLD}
+    signal.pthread_sigmask(signal.SIG_BLOCK, waited)
+    while not (ended := os.waitpid(child, os.WNOHANG))[0]:
+        got = signal.sigwaitinfo(waited)
+        if got.si_signo != signal.SIGCHLD and got.si_pid:  # else it is the terminal's, and the child's, too
+            os.kill(child, got.si_signo)
+    status = os.waitstatus_to_exitcode(ended[1])
+    if -status in (signal.SIGABRT, signal.SIGBUS, signal.SIGSEGV):
+        from preorder.errors import NO_MEMORY
+        from preorder.io.atomic import remove_all_left
+
+        for word in sys.argv[1:]:
+            remove_all_left(word)
+        os.write(2, f"{NO_MEMORY}\n".encode())
+        status = 2
+    _end_as(status)
+
+
+def _end_as(status: int) -> NoReturn:
+    """End as a process has ended: with its status, or by its signal, which is negative."""
+    if status < 0:
+        with contextlib.suppress(OSError, ValueError):  # SIGKILL needs no handler
+            signal.signal(-status, signal.SIG_DFL)
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, _SIGNALS)
+        os.kill(os.getpid(), -status)
+    os._exit(status)
 
 
 def end_when_interrupted() -> None:
@@ -227,12 +270,7 @@ def _launch(lifeline: str, *command: str) -> None:
     watch(int(lifeline), kill)
     os.waitid(os.P_PID, pid, os.WEXITED | os.WNOWAIT)
     kill()  # what it has left behind
-    status = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
-    if status < 0:
-        with contextlib.suppress(OSError, ValueError):  # SIGKILL needs no handler
-            signal.signal(-status, signal.SIG_DFL)
-        os.kill(os.getpid(), -status)
-    os._exit(status)
+    _end_as(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))
 
 
 def _kill_group(group: int) -> None:

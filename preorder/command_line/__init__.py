@@ -22,7 +22,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from preorder.command_line.paths import check_paths, given_paths
-from preorder.errors import PreorderError, require
+from preorder.errors import NO_MEMORY, PreorderError, require
 from preorder.io.atomic import is_special
 from preorder.io.files import STANDARD
 from preorder.processes import INTERRUPTED, interruptible
@@ -36,8 +36,11 @@ COMPLETION = "_ARGCOMPLETE"  # is in the environment where a shell asks how the 
 _FILE_WIDTH = 200  # characters, in a file or a pipe
 _MAX_WIDTH = 10_000  # characters that the widest table may need
 
-_NO_MEMORY = re.compile("(allocate|not enough|out of) memory|start new thread|map segment|load shared object")
-"""What PyTorch, Python's threads and compiled modules say, which have no error of their own for it."""
+_NO_MEMORY = re.compile(
+    "(allocate|not enough|out of) memory|start new thread|map segment|load shared object"
+    "|without( setting an)? exception|pointer is null"
+)
+"""What PyTorch, Python's threads and modules in C and Rust say, which have no error of their own for it."""
 
 _VALUE = re.compile(r"`(\w+)`")  # a value's name in a message
 
@@ -96,30 +99,31 @@ def execute(parser: argparse.ArgumentParser, argv: Sequence[str] | None = None) 
             if lost:
                 LOGGER.error(f"standard output was closed too early: {' and '.join(lost)} may be missing")
                 return 2
-        except Exception as error:
+        except KeyboardInterrupt:
+            _discard_output()
+            LOGGER.error("interrupted")
+            return INTERRUPTED
+        except BaseException as error:  # those of safetensors, in Rust, are no Exception
             reason = reason_of(error)
             if reason is None:
                 raise
             _discard_output()
             LOGGER.error(reason)
             return error.status if isinstance(error, PreorderError) else 2
-        except KeyboardInterrupt:
-            _discard_output()
-            LOGGER.error("interrupted")
-            return INTERRUPTED
     return 0
 
 
-def reason_of(error: Exception) -> str | None:
+def reason_of(error: BaseException) -> str | None:
     """Return the one line that says what the user can mend; None: the program is at fault.
 
     A full disk, say, a folder that may not be read, or sizes that need more memory than there is.
     """
     if isinstance(error, PreorderError):
         return str(error)
-    may_be_memory = isinstance(error, RuntimeError | ImportError | OSError)
+    may_be_memory = isinstance(error, RuntimeError | ImportError | OSError | SystemError)
+    may_be_memory |= type(error).__name__ == "PanicException"
     if isinstance(error, MemoryError) or (may_be_memory and _NO_MEMORY.search(str(error))):
-        return "not enough memory: ask for smaller sizes, fewer or shorter lines, or fewer threads"
+        return NO_MEMORY
     if isinstance(error, OSError):
         return f"{error.filename or 'standard output'}: {error.strerror or error}"
     return None

@@ -12,6 +12,7 @@ import contextlib
 import ctypes
 import errno
 import fcntl
+import glob
 import os
 import shutil
 import stat
@@ -134,10 +135,14 @@ def _atomic(path: str, make: Callable[[Path], None], replace: Callable[[Path, Pa
         remove_left(temporary)  # after an exchange of directories, the old one
 
 
-def _begin(target: Path, make: Callable[[Path], None]) -> tuple[Path, int]:
+def _temporary(target: Path, number: object) -> Path:
     beginning = os.fsdecode(os.fsencode(target.name)[:100])  # a name has at most 255 bytes
+    return target.with_name(f".{beginning}.{number}{SUFFIX}")
+
+
+def _begin(target: Path, make: Callable[[Path], None]) -> tuple[Path, int]:
     for number in range(MOST_WRITERS):
-        temporary = target.with_name(f".{beginning}.{number}{SUFFIX}")
+        temporary = _temporary(target, number)
         remove_left(temporary)
         try:
             make(temporary)
@@ -158,6 +163,14 @@ def _locked(path: Path, how: int = 0) -> int:
         os.close(handle)
         raise
     return handle
+
+
+def remove_all_left(path: str) -> None:
+    """Remove what killed writers of a file or directory have left beside it."""
+    with contextlib.suppress(OSError, ValueError):  # a word that is no path
+        target = Path(os.path.realpath(path))
+        for left in target.parent.glob(_temporary(Path(glob.escape(target.name)), "*").name):
+            remove_left(left)
 
 
 def remove_left(temporary: Path) -> None:
