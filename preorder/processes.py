@@ -171,12 +171,21 @@ def run_command(module: str) -> int:
     for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
         if getattr(sys, name) is None:  # it is closed: no file of ours is to take its number
             setattr(sys, name, open(os.devnull, mode))  # noqa: SIM115
-    if resource.getrlimit(resource.RLIMIT_AS)[0] != resource.RLIM_INFINITY and hasattr(signal, "sigwaitinfo"):
+    is_limited = resource.getrlimit(resource.RLIMIT_AS)[0] != resource.RLIM_INFINITY
+    if is_limited and hasattr(signal, "sigwaitinfo"):
         _work_in_child()
     end_when_interrupted()
     from importlib import import_module
 
-    return import_module(module).main()
+    try:
+        main = import_module(module).main
+    except ModuleNotFoundError:
+        raise
+    except Exception:  # of modules in C it may be any
+        if not is_limited:
+            raise
+        return _say_no_memory()
+    return main()
 
 
 def _work_in_child() -> None:
@@ -199,14 +208,19 @@ def _work_in_child() -> None:
             os.kill(child, got.si_signo)
     status = os.waitstatus_to_exitcode(ended[1])
     if -status in (signal.SIGABRT, signal.SIGBUS, signal.SIGSEGV):
-        from preorder.errors import NO_MEMORY
         from preorder.io.atomic import remove_all_left
 
         for word in sys.argv[1:]:
             remove_all_left(word)
-        os.write(2, f"{NO_MEMORY}\n".encode())
-        status = 2
+        status = _say_no_memory()
     _end_as(status)
+
+
+def _say_no_memory() -> int:
+    from preorder.errors import NO_MEMORY
+
+    os.write(2, f"{NO_MEMORY}\n".encode())
+    return 2
 
 
 def _end_as(status: int) -> NoReturn:

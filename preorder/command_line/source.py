@@ -7,6 +7,7 @@ import os
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from glob import glob
 from typing import TYPE_CHECKING, Any
 
 from preorder.annotate.classes import WordClasses
@@ -33,7 +34,7 @@ from preorder.errors import UsageError
 from preorder.io import files, storage
 from preorder.learning.options import MAX_CLASSES, check_number
 from preorder.progress import LOGGER
-from preorder.syntax.read import TAGSETS, Tagset, TreeFile, add_trees
+from preorder.syntax.read import TAGSETS, Tagset, TreeFile, add_trees, known_tagset
 
 if TYPE_CHECKING:
     from preorder.methods.model_directory import Model
@@ -41,7 +42,7 @@ if TYPE_CHECKING:
 KNOWN_LAYERS = ("tags", "classes", "constituency", "dependency")  # beside the words, of a Sentence
 TAGS_OF_MODEL = f"the tags in --trees; {STANZA}, also for --trees, if the model was trained so"
 
-SYNTAX = ("pos", "trees", "lang", "stanza_dir", "tagset", "stanza_device", "spacy_model")
+SYNTAX = ("pos", "trees", "strict", "lang", "stanza_dir", "tagset", "stanza_device", "spacy_model")
 """Options of :func:`add_syntax_options`."""
 
 
@@ -53,6 +54,7 @@ class Source:
     annot: str | None = None
     pos: str | None = None
     trees: str | None = None
+    strict: bool = False
     lang: str | None = None
     stanza_dir: str | None = None
     tagset: Tagset | None = None
@@ -87,6 +89,8 @@ def add_syntax_options(parser: argparse.ArgumentParser, default_tags: str, nargs
     text += f"others are given; or {', '.join(TREES)}: Stanza parses the source, from its tags if some are "
     text += "given"
     options.add_files(parser, f"F|{'|'.join(TREES)}", nargs, trees=text)
+    text = "refuse a file of --trees in which a tree is broken or missing (default: warn how many are)"
+    options.add_flags(parser, strict=text)
     text = "language of the source, as Stanza abbreviates it: en, ja, zh-hans"
     parser.add_argument("--lang", metavar="xx", type=_language, help=text)
     group = parser.add_argument_group("Stanza")
@@ -96,7 +100,8 @@ def add_syntax_options(parser: argparse.ArgumentParser, default_tags: str, nargs
     options.add_files(group, "DIR", stanza_dir=text)
     text = "tags that Stanza gives, and that are read from CoNLL-U. xpos: those of the language's treebank, "
     text += "for English those of the Penn Treebank; upos: those of Universal Dependencies (default: the "
-    text += "model's; else those that the file's first line names; else xpos of Stanza, upos of CoNLL-U)"
+    text += "model's; else those that the file's first line names, or of which the model knows more; else "
+    text += "xpos of Stanza, upos of CoNLL-U)"
     group.add_argument("--tagset", choices=TAGSETS, help=text)
     options.add_choice(group, "--stanza-device", DEVICES, AnnotatorOptions.device, "device that it runs on")
     text = "a model of spaCy's, a package or a folder, that tags and parses instead of Stanza, as ja_ginza"
@@ -122,7 +127,7 @@ def read_sentences(source: Source, trees: TreeFile | None = None) -> Iterator[Se
 def tree_file(source: Source) -> TreeFile | None:
     """Open the file of ``--trees``, if it is one; its tagset is that which a model remembers."""
     is_file = source.trees is not None and source.trees not in TREES
-    return TreeFile(source.trees, source.tagset) if is_file else None
+    return TreeFile(source.trees, source.tagset, source.strict) if is_file else None
 
 
 def plain_files(source: Source) -> list[str]:
@@ -277,7 +282,7 @@ def for_model(source: Source, model: Model | None) -> tuple[Source, AnnotatorOpt
         return source, stanza_options(source)
     if source.lang and model.language and source.lang != model.language:
         raise UsageError(f"--lang {source.lang}: the model was trained on {model.language}")
-    source = replace(source, tagset=source.tagset or model.tagset)
+    source = replace(source, tagset=source.tagset or model.tagset or _known_tagset(source, model))
     stanza = stanza_options(source, model.stanza, model.language)
     trees = {"constituency", "dependency"}
     uses = {"pos": {"tags"}, "trees": trees if source.pos else trees | {"tags"}}
@@ -287,6 +292,13 @@ def for_model(source: Source, model: Model | None) -> tuple[Source, AnnotatorOpt
         if value is not None and not used & model.preorderer.layers and not is_parsed_from:
             LOGGER.warning(f"--{name} is not used: the model was trained without it")
     return source, stanza if (trees | {"tags"}) & model.preorderer.layers else None
+
+
+def _known_tagset(source: Source, model: Model) -> Tagset | None:
+    if source.trees is None or source.trees in TREES or "tags" not in model.preorderer.layers:
+        return None
+    first, *_ = [*sorted(glob(source.trees)), source.trees]  # of shards
+    return known_tagset(first, model.preorderer.knows_tag) if os.path.isfile(first) else None
 
 
 def given_classes(classes: str) -> int | WordClasses:

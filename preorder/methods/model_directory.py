@@ -9,9 +9,10 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import re
 from collections import Counter
-from collections.abc import Iterable
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
 from hashlib import blake2b
 from itertools import chain
 from pathlib import Path
@@ -64,24 +65,35 @@ LAYER_OPTIONS = {  # what a model may need
 }
 
 
+_PARTS = re.compile(r"[^/|:;,_+·\-]+")  # of a tag, between what separates tagsets
 TAGS_LOOKED_AT = 100  # tokens by which the tags of a text are judged
 MOST_KNOWN = 0.05  # share of them, at most, whose tags a model knows if they are of another tagset
 SHOWN_TAGS = 3
 
 
-class TagWatch:
-    """Warns once if a model knows almost none of the first tags that it is given."""
+class TagReader:
+    """Reads tags as a model knows them, and warns once if it knows almost none of the first.
+
+    A tag of two tagsets (``NN/名詞``) is that part of it which the model knows, where it does not know the
+    whole and knows no other part. Threads may share it.
+    """
 
     def __init__(self) -> None:
+        self._read: dict[str, str] = {}
         self._seen: list[str] | None = []
 
-    @property
-    def is_over(self) -> bool:
-        """Whether enough tags have been seen."""
-        return self._seen is None
+    def __call__(self, tags: Sequence[str], preorderer: Preorderer) -> tuple[str, ...]:
+        """Return the tags as the model knows them."""
+        for tag in {*tags} - self._read.keys():
+            parts = {*_PARTS.findall(tag)} - {tag}
+            known = () if not parts or preorderer.knows_tag(tag) else filter(preorderer.knows_tag, parts)
+            first, *others = [*known] or [tag]
+            self._read[tag] = tag if others else first
+        read = tuple(map(self._read.__getitem__, tags))
+        self._watch(read, preorderer)
+        return read
 
-    def add(self, tags: Iterable[str], preorderer: Preorderer) -> None:
-        """Take the tags of a sentence; threads may do so."""
+    def _watch(self, tags: Sequence[str], preorderer: Preorderer) -> None:
         seen = self._seen
         if seen is None:
             return
@@ -112,7 +124,7 @@ class Model:
     stanza: AnnotatorOptions | None = None  # what Stanza added to the sentences that it was trained on
     tagset: Tagset | None = None  # which tags of CoNLL-U it reads; None: those that the file names
     lowercased: bool = False  # whether the text that it was trained on has letters, but no capitals
-    tag_watch: TagWatch = field(default_factory=TagWatch, compare=False, repr=False)
+    tag_reader: TagReader = field(default_factory=TagReader, compare=False, repr=False)
 
     def spelled(self, sentence: Sentence) -> Sentence:
         """Return a sentence as the model reads it: in lower case if it has learned from no capitals."""
@@ -127,7 +139,7 @@ class Model:
             if getattr(sentence, name) is None:
                 raise UsageError(f"the model needs {LAYER_OPTIONS[name]}, and none are given")
         if "tags" in self.preorderer.layers:
-            self.tag_watch.add(sentence.tags, self.preorderer)
+            sentence = replace(sentence, tags=self.tag_reader(sentence.tags, self.preorderer))
         return sentence
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
-from itertools import islice, repeat
+from itertools import repeat
 from typing import TYPE_CHECKING, TypeVar
 
 from preorder.annotate.options import AnnotatorOptions
@@ -14,7 +14,7 @@ from preorder.data import BinaryTree, Permutation, Sentence
 from preorder.data.formats import Escaped, formatted
 from preorder.io.files import batched
 from preorder.methods.base import HashedPreorderer, Preorderer
-from preorder.methods.model_directory import TAGS_LOOKED_AT, Model
+from preorder.methods.model_directory import Model
 from preorder.methods.registry import METHODS
 from preorder.processes import in_order
 
@@ -84,10 +84,8 @@ class LineOrderer:
 
         ``parse`` yields the lines of the texts, of so many columns, as sentences, or raises what is wrong.
         """
-        if self._in_blocks and lines and (found := self._in_blocks(texts, lines, columns)):
-            if "tags" in self._model.preorderer.layers and not self._model.tag_watch.is_over:
-                for sentence in islice(parse(), TAGS_LOOKED_AT):
-                    self._model.annotate(sentence)
+        is_plain = self._in_blocks and lines and self._knows_tags(texts, columns)
+        if is_plain and (found := self._in_blocks(texts, lines, columns)):
             return found
         sentences, escaped = list(parse()), []
         preorderer = self._model.preorderer
@@ -95,3 +93,13 @@ class LineOrderer:
         pairs = zip(sentences, orders(self._model, sentences, find), strict=True)
         text = "".join(f"{line}\n" for line in formatted(pairs, self._format, escaped.append))
         return text, next(iter(escaped), None)
+
+    def _knows_tags(self, texts: tuple[bytes, ...], columns: int) -> bool:
+        """Return whether the model reads the tags of a block as they stand there."""
+        if "tags" not in self._model.preorderer.layers:
+            return True
+        text = texts[-1].decode(errors="replace")
+        if columns > 1:
+            text = " ".join(line.split("\t")[1] for line in text.split("\n") if "\t" in line)
+        tags = text.split()
+        return self._model.tag_reader(tags, self._model.preorderer) == tuple(tags)

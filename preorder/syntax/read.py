@@ -20,6 +20,7 @@ from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
+from itertools import islice
 from typing import Any, Literal, NamedTuple, get_args
 
 from preorder.data.sentence import Sentence
@@ -41,18 +42,18 @@ def bracketings(lines: Iterable[tuple[int, str]]) -> Iterator[tuple[int, str]]:
     """Yield each bracketing, whose further lines are indented, with the number of its first line."""
     first, tree, opened = 0, "", 0
     for number, line in lines:
-        if not opened:
-            first, tree = number, line
-        elif line[:1] in " \t" and line:
+        if opened and line[:1] in " \t" and line:
             tree += "\n" + line
         else:
-            break
+            if opened:  # for ever: parse_bracketing says so
+                yield first, tree
+            first, tree, opened = number, line, 0
         opened += line.count("(") - line.count(")")
         if opened <= 0:
             yield first, tree
             opened = 0
     if opened:
-        raise DataError(f"{opened} brackets are not closed", None, first)
+        yield first, tree
 
 
 def parse_bracketing(line: str) -> Sentence:
@@ -109,6 +110,7 @@ Tagset = Literal["xpos", "upos"]  # columns of tags: the language's treebank's, 
 TAGSETS: tuple[Tagset, ...] = get_args(Tagset)
 TAGSET_COMMENT = "# tagset = "  # begins the first line of a file that says which of its tags are meant
 
+_LOOKED_AT = 1000  # lines by which a file of two tagsets is judged
 _COLUMNS = "ID FORM LEMMA UPOS XPOS FEATS HEAD DEPREL DEPS MISC".split()
 _UNKNOWN = -2  # head of a word of a sentence without a parse
 
@@ -261,12 +263,14 @@ class TreeFile:
     """A file of bracketings or of CoNLL-U; its first line that is not blank tells which.
 
     ``tagset`` is None for bracketings. The tags of CoNLL-U are those that are asked for, or that its first
-    line names, or UPOS.
+    line names, or UPOS. A broken tree is counted, and read as none; not if it is the first, which shows what
+    the file is, or if ``strict``.
     """
 
-    def __init__(self, path: str, tagset: Tagset | None = None) -> None:
+    def __init__(self, path: str, tagset: Tagset | None = None, strict: bool = False) -> None:
         self.path = path
-        self.broken = 0  # sentences so far whose heads are no tree
+        self.strict = strict
+        self.broken = 0  # sentences so far whose brackets or heads are no tree
         self.first_broken = ""  # where the first is, and what is wrong
         first, self._lines = files.first_filled(files.read_lines(path))
         is_conllu = first and not first.lstrip().startswith("(")
@@ -283,13 +287,34 @@ class TreeFile:
             if self.tagset:
                 yield from parse_conllu(lines, self.tagset, self._count_broken)
                 return
+            refuse: Callable[[DataError], None] = _refuse
             for number, tree in bracketings(lines):
-                with errors_in(None, number):
-                    yield number, [parse_bracketing(tree)]
+                try:
+                    sentence = parse_bracketing(tree)
+                except DataError as error:
+                    refuse(error.at(None, number))
+                    sentence = parse_bracketing("(())")
+                yield number, [sentence]
+                refuse = self._count_broken
 
     def _count_broken(self, error: DataError) -> None:
+        if self.strict:
+            raise error
         self.broken += 1
         self.first_broken = self.first_broken or str(error.at(files.display_name(self.path), None))
+
+
+def known_tagset(path: str, knows: Callable[[str], bool]) -> Tagset | None:
+    """Return which tags of a CoNLL-U file a model knows, by its first lines.
+
+    None: as many of both, or the file is no CoNLL-U, or says itself which of its tags are meant.
+    """
+    lines = list(islice(files.read_lines(path), _LOOKED_AT))
+    if any(line.startswith(TAGSET_COMMENT) for line in lines[:1]):
+        return None
+    rows = [fields for line in lines if len(fields := line.split("\t")) == len(_COLUMNS)]
+    xpos, upos = (sum(knows(row[_COLUMNS.index(tagset.upper())]) for row in rows) for tagset in TAGSETS)
+    return None if xpos == upos else "xpos" if xpos > upos else "upos"
 
 
 def add_trees(source: str, sentences: Iterable[Sentence], trees: TreeFile) -> Iterator[Sentence]:
@@ -321,6 +346,8 @@ def add_trees(source: str, sentences: Iterable[Sentence], trees: TreeFile) -> It
             skipped = max(skipped - 1, 0)
             reading = _flat(sentence, kind)
         if len(sentence) > 1 and reading.tree.is_flat:
+            if trees.strict:
+                raise DataError("the sentence has no tree (--strict)", files.display_name(source), lines)
             flat, first = flat + 1, first or lines
         yield _with_layers(sentence, reading)
     if following or any(_has_words(readings[0]) for _, readings in tree_of):

@@ -9,7 +9,50 @@ from pathlib import Path
 import pytest
 
 from preorder import processes
+from preorder.errors import NO_MEMORY
 from tests.support.running import ROOT, environment, still_running, wait_until
+
+LIMITED = """
+import os, resource, sys
+from preorder import processes
+from preorder.io.atomic import atomic_file
+
+def main():
+    with processes.interruptible(), atomic_file(sys.argv[2]) as path:
+        path.write_text("half")
+        print(path.exists(), flush=True)
+        getattr(os, sys.argv[1])(*map(int, sys.argv[3:]))
+    return 0
+
+if __name__ == "__main__":
+    resource.setrlimit(resource.RLIMIT_AS, (2**36, 2**36))
+    sys.exit(processes.run_command("limited"))
+"""
+
+
+@pytest.mark.parametrize(
+    ("ending", "status", "message", "left"),
+    [("abort", 2, f"{NO_MEMORY}\n", []), ("_exit 5", 5, "", [".out.0.partial"]), ("getpid", 0, "", ["out"])],
+)
+def test_where_memory_is_limited_an_abort_of_a_library_is_one_line(tmp_path, ending, status, message, left):
+    (tmp_path / "limited.py").write_text(LIMITED)
+    name, *arguments = ending.split()
+    command = [sys.executable, "limited.py", name, "out", *arguments]
+    ended = subprocess.run(command, cwd=tmp_path, env=environment(), capture_output=True, text=True)
+    assert (ended.returncode, ended.stdout, ended.stderr) == (status, "True\n", message)
+    assert [path.name for path in tmp_path.glob("*out*")] == left
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGKILL])
+def test_where_memory_is_limited_signals_reach_the_work(tmp_path, number):
+    (tmp_path / "limited.py").write_text(LIMITED.replace("getattr", "import time; time.sleep(60); getattr"))
+    command = [sys.executable, "limited.py", "abort", "out"]
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.DEVNULL}
+    with subprocess.Popen(command, cwd=tmp_path, env=environment(), **pipes) as process:
+        assert process.stdout.readline() == b"True\n"
+        process.send_signal(number)
+        assert process.wait(20) == (-number if number == signal.SIGKILL else -signal.SIGINT)
+    wait_until(lambda: not still_running(str(tmp_path)))
 
 
 @pytest.mark.parametrize(

@@ -43,6 +43,34 @@ def test_another_tagset_gets_one_warning(door, tags, directory, tmp_path, caplog
     assert said.count("another tagset") == said.count(WARNING) == (tags is OTHER)
 
 
+VARIED = [
+    ("a b c", "DT NN VB", "0-2 1-0 2-1"),
+    ("b a c", "NN DT VB", "0-0 1-2 2-1"),
+    ("c d", "VB IN", "0-1 1-0"),
+] * 20
+
+
+@pytest.mark.parametrize("form", ["{}/名詞", "x-{}", "n|{}|y"])
+@pytest.mark.parametrize("output", ["positions", "tree"])  # in blocks, and sentence by sentence
+def test_of_two_tagsets_in_a_file_the_one_that_the_model_knows_is_read(form, output, tmp_path, capsys):
+    """Also where only some tags, and late ones, are of two; a tag whose parts are all known stays unknown."""
+    words, tags, links = zip(*VARIED, strict=True)
+    preorder.train(words, links, tags=tags, iterations=4, classes=0).save(str(tmp_path / "model"))
+    of_two = [" ".join(map(form.format, line.split())) for line in tags]
+    orders = []
+    for given in (tags, of_two, [*tags[:40], *of_two[40:]], ["NN/VB DT", *tags[1:]]):
+        sources = [" ".join("?" * len(line.split())) for line in given]
+        files = [
+            f"--{name}={write(tmp_path / name, *lines)}" for name, lines in (("src", sources), ("pos", given))
+        ]
+        command = ["apply", "--model", str(tmp_path / "model"), *files, "--format", output]
+        assert main([*command, "--out", str(tmp_path / "out")]) == 0
+        orders.append((tmp_path / "out").read_text().splitlines())
+    assert orders[0] == orders[1] == orders[2]
+    assert len(set(orders[0])) > 2
+    assert "another tagset" not in capsys.readouterr().err
+
+
 @pytest.mark.parametrize("method", ["btg", "neural-btg"])
 def test_which_tags_a_model_knows(method):
     if method == "neural-btg":

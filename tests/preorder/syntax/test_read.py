@@ -9,7 +9,14 @@ from preorder.data import Sentence
 from preorder.data.formats import parse_tokens
 from preorder.data.trees import DependencyTree
 from preorder.errors import DataError
-from preorder.syntax.read import TreeFile, add_trees, parse_bracketing, parse_conllu, with_bracketing
+from preorder.syntax.read import (
+    TreeFile,
+    add_trees,
+    known_tagset,
+    parse_bracketing,
+    parse_conllu,
+    with_bracketing,
+)
 
 
 def row(number, form, head, relation="dep", upos="X", xpos="_"):
@@ -40,8 +47,9 @@ def file(tmp_path):
     return write
 
 
-def added(path, *lines, tags=None):
-    return list(add_trees("source", [Sentence(parse_tokens(line), tags) for line in lines], TreeFile(path)))
+def added(path, *lines, tags=None, **options):
+    sentences = [Sentence(parse_tokens(line), tags) for line in lines]
+    return list(add_trees("source", sentences, TreeFile(path, **options)))
 
 
 def test_words_and_tokens_of_conllu(file):
@@ -177,7 +185,6 @@ def test_given_tags_stay(file):
         (["(S (A a))", "(S (A b))"], ["a", "x"], "trees:2: token 1 of the tree is 'b', of the sentence 'x'"),
         (["(S (A a))", "(S (A b))"], ["a", "b c"], "trees:2: the tree has 1 tokens, the sentence 2"),
         (["(S (A a))"], ["a", "b"], "trees:2: the file ends after 1 lines"),
-        (["(S (A a))", "(S (A b)"], ["a", "b"], "trees:2: 1 brackets are not closed"),
         (["# x", "1\ta"], ["a"], "trees:2: 2 tab-separated fields where CoNLL-U has 10"),
         (["# global.columns = ID FORM", "1\ta"], ["a"], "trees:1: CoNLL-U Plus: its columns"),
         ([row(2, "a", 0)], ["a"], "trees:1: word number '2' where 1 is expected"),
@@ -234,6 +241,47 @@ def test_broken_sentences_of_conllu_have_no_tree(file, caplog, lines, text, reas
     (record,) = caplog.records
     assert f"{path}:4: {reason}, the first of 2 broken trees" in record.getMessage()
     assert ("no tree, as of 2 sentences in all" in record.getMessage()) == (text == "a b")
+    with pytest.raises(DataError, match=f"trees:4: {reason}$"):
+        added(path, "see fish", text, "see fish", text, strict=True)
+
+
+@pytest.mark.parametrize(
+    ("tree", "reason"),
+    [
+        ("(S (A b) (A c)", "1 brackets are not closed"),
+        ("(S (A b) (A c)))", "')' outside all brackets"),
+        ("(S (A b c))", "token 'c' has no bracket of its own"),
+        ("(S (A b)) (S (A c))", "more than one tree"),
+        ("(S (NP) (VP))", "the tree has labels, but no tokens"),
+    ],
+)
+def test_broken_bracketings_among_others_have_no_tree(file, caplog, tree, reason):
+    good = "(S (A a) (B (C b) (D c)))"
+    path = file(good, tree, good, tree)
+    found = added(path, "a b c", "b c", "a b c", "b c")
+    assert [sentence.tree.is_flat for sentence in found] == [False, True] * 2
+    assert [sentence.tags for sentence in found] == [("A", "C", "D"), ("X", "X")] * 2
+    (record,) = caplog.records
+    assert f"trees:2: {reason}, the first of 2 broken trees" in record.getMessage()
+    for lines, options in ((["a b c", "b c"], {"strict": True}), (["b c"], {})):
+        with pytest.raises(DataError) as raised:
+            added(file(*[good, tree][-len(lines) :]), *lines, **options)
+        assert raised.value.reason == reason
+
+
+def test_strict_refuses_a_sentence_without_a_tree(file):
+    assert len(added(file("(S (A a))", "(())"), "a", "b", strict=True)) == 2  # of one token there is no other
+    with pytest.raises(DataError, match=r"source:2: the sentence has no tree \(--strict\)"):
+        added(file("(S (A a))", "(())"), "a", "b c", strict=True)
+
+
+def test_of_two_tagsets_the_one_that_is_known_is_read(file):
+    lines = [row(1, "see", 0, "root", "VERB", "VB"), row(2, "it", 1, "obj", "PRON", "PRP"), ""]
+    assert known_tagset(file(*lines), {"VB", "NN", "PRP"}.__contains__) == "xpos"
+    assert known_tagset(file(*lines), {"VERB", "NOUN"}.__contains__) == "upos"
+    assert known_tagset(file(*lines), {"VERB", "VB"}.__contains__) is None
+    assert known_tagset(file("# tagset = upos", *lines), {"VB"}.__contains__) is None
+    assert known_tagset(file("(S (VB see))"), {"VB"}.__contains__) is None
 
 
 def test_what_stanza_says_is_a_tree():
@@ -327,8 +375,8 @@ def test_leaves_in_brackets_of_their_own(file):
 
 @pytest.mark.parametrize("tree", ["(S (NP) (VP))", "(S (NP ()) (VP ()))", "(ROOT (S (NP (NN) (NN)) (VP)))"])
 def test_labels_without_tokens(file, tree):
-    with pytest.raises(DataError, match="trees:2: the tree has labels, but no tokens"):
-        added(file("(S (A a))", tree), "a", "b")
+    with pytest.raises(DataError, match="trees:1: the tree has labels, but no tokens"):
+        added(file(tree, "(S (A a))"), "b", "a")
 
 
 def test_labels_in_place_of_tokens(file):
