@@ -96,7 +96,7 @@ class LineOrderer:
 
     def _knows_tags(self, texts: tuple[bytes, ...], columns: int) -> bool:
         """Return whether the model reads the tags of a block as they stand there."""
-        if "tags" not in self._model.preorderer.layers:
+        if "tags" not in self._model.preorderer.layers or len(texts) == columns == 1:
             return True
         text = texts[-1].decode(errors="replace")
         if columns > 1:
