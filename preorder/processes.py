@@ -32,6 +32,7 @@ MAX_AHEAD = 2  # items taken from the input for each worker, while an earlier it
 GRACE = 10  # seconds from a program's SIGTERM to its SIGKILL
 INTERRUPTED = 130  # exit status after Ctrl-C, SIGTERM, and SIGHUP, which a terminal sends when it is closed
 
+_PARENT_DEATH_SIGNAL = 1  # of prctl(2): it reaches compiled code, too
 _SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 _lifeline = functools.cache(os.pipe)  # its writing end is closed with this process
 
@@ -193,13 +194,13 @@ def _work_in_child() -> None:
 
     Compilers and libraries of C++ end it where memory is limited (``ulimit -v``) and there is no more.
     """
-    reading, writing = os.pipe()
     child = os.fork()
     if not child:
-        os.close(writing)
-        watch(reading, functools.partial(os._exit, INTERRUPTED))
+        import ctypes
+
+        with contextlib.suppress(AttributeError, OSError, TypeError):  # a system without it
+            ctypes.CDLL(None).prctl(_PARENT_DEATH_SIGNAL, signal.SIGKILL)
         return
-    os.close(reading)
     waited = {*_SIGNALS, signal.SIGCHLD}
     signal.pthread_sigmask(signal.SIG_BLOCK, waited)
     while not (ended := os.waitpid(child, os.WNOHANG))[0]:

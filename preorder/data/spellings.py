@@ -58,8 +58,9 @@ _SPELLINGS = ENTITIES | _OTHERS
 _ENTITY = "&(?:#[0-9]{1,7}|#x[0-9a-f]{1,6}|[a-z][a-z0-9]{1,30});"
 _BYTE = "(?:<0x[89ab][0-9a-f]>)"  # one that goes on with a character of UTF-8
 _BYTES = f"<0x[0-7][0-9a-f]>|<0x[cd][0-9a-f]>{_BYTE}|<0xe[0-9a-f]>{_BYTE}{{2}}|<0xf[0-7]>{_BYTE}{{3}}"
-_ANY = "|".join((*map(re.escape, _SPELLINGS), _ENTITY, _BYTES))
-_SPELLING = re.compile(rf"(?=[&@<\\-])(?:{_ANY})", re.IGNORECASE)
+_ESCAPE = "％[0-9a-f]{4}"  # of pyonmttok: a character that it reserves
+_ANY = "|".join((*map(re.escape, _SPELLINGS), _ENTITY, _BYTES, _ESCAPE))
+_SPELLING = re.compile(rf"(?=[&@<％\\-])(?:{_ANY})", re.IGNORECASE)
 
 _CHARACTERS = str.maketrans(
     dict.fromkeys('"“”„‟«»', "''")  # two quotes, so that `` and '' are the same, also in pieces
@@ -95,6 +96,8 @@ def _character(match: re.Match[str]) -> str:
     spelling = match[0].lower()
     if spelling.startswith("<"):
         return bytes.fromhex(spelling.replace("<0x", "").replace(">", "")).decode("utf-8", "replace")
+    if spelling.startswith("％"):
+        return chr(int(spelling[1:], 16))
     return _SPELLINGS.get(spelling) or html.unescape(match[0])
 
 

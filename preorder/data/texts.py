@@ -27,7 +27,18 @@ _PLAIN = "give a file with one tokenised sentence a line"
 _KINDS = (  # pattern of the first filled line, what the file is (None: a table), and what to do
     (MARKUP, "markup (SGML, XML or TMX)", f"preorder score reads WMT's test sets; else {_PLAIN}"),
     (re.compile(r'\s*(\{\s*"[^"]*"\s*:|\[\s*\{|[{\[]\s*$)'), "JSON", _PLAIN),
-    (re.compile(r".*\S +\|\|\| +\S"), "a bitext, source ||| target", "cut it in two files, one a side"),
+    (
+        re.compile(r".*\S *\|\|\| +\S"),
+        "a bitext, source ||| target",
+        "cut it in two files, one a side",
+    ),
+    (re.compile(r"\S+( / \S+){3,}\s*$"), "jieba's output, word / word", "python -m jieba -d ' ' has spaces"),
+    (
+        re.compile(r"[^\s/|]+([/|])\S+( [^\s/|]+\1\S+){3,}\s*$|\S+_[A-Z]+\$?( \S+_[^\sa-z]+){3,}\s*$"),
+        "words with their tags",
+        "give the words, and the tags in a file for --pos",
+    ),
+    (re.compile(r"[^\t]+\t[^\t]*,[^\t]*,\*"), "MeCab's output", "mecab -O wakati writes words with spaces"),
     (re.compile(r"# Sentence pair \("), "GIZA++'s output", "give the text that was aligned"),
     (re.compile(r"Sentence #1\b"), "CoreNLP's output", "use its tokens, one sentence a line"),
     (

@@ -202,6 +202,7 @@ def _read_row(line: str, words: list[_Row], tokens: list[_Row], tagset: Tagset) 
         return
     if not _WORD.fullmatch(number) or int(number) != len(words) + 1:
         raise DataError(f"word number {shown(number)} where {len(words) + 1} is expected")
+    head = head or NO_VALUE  # as spaCy's converters leave it
     if not _WORD.fullmatch(head) and head != NO_VALUE:
         raise DataError(f"head {shown(head)} is no number")
     tag, other = (xpos, upos) if tagset == "xpos" else (upos, xpos)
@@ -439,4 +440,5 @@ def _difference(words: tuple[str, ...], reading: Sentence) -> str:
         if not same(word, leaf):
             where = f"token {number} of the tree is {leaf!r}, of the sentence {word!r}"
             return where if len(words) == len(leaves) else f"{lengths}; {where}"
-    return lengths
+    is_part = len(leaves) < len(words)
+    return lengths + "; a line is one sentence: the parser must not split it" * is_part

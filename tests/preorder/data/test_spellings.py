@@ -33,6 +33,7 @@ def test_tokenisers_write_the_same_characters(line):
         ["東", "<0xE6><0x9D><0xB1>", "&#26481;"],
         ["𠮷", "<0xF0><0xA0><0xAE><0xB7>", "&#134071;"],
         ["ｶﾞ", "ガ"],
+        ["50%", "50％0025", "50％"],
     ],
 )
 def test_one_token(spellings):

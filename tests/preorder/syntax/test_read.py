@@ -183,7 +183,11 @@ def test_given_tags_stay(file):
     ("lines", "sources", "reason"),
     [
         (["(S (A a))", "(S (A b))"], ["a", "x"], "trees:2: token 1 of the tree is 'b', of the sentence 'x'"),
-        (["(S (A a))", "(S (A b))"], ["a", "b c"], "trees:2: the tree has 1 tokens, the sentence 2"),
+        (
+            ["(S (A a))", "(S (A b))"],
+            ["a", "b c"],
+            "trees:2: the tree has 1 tokens, the sentence 2; a line is one",
+        ),
         (["(S (A a))"], ["a", "b"], "trees:2: the file ends after 1 lines"),
         (["# x", "1\ta"], ["a"], "trees:2: 2 tab-separated fields where CoNLL-U has 10"),
         (["# global.columns = ID FORM", "1\ta"], ["a"], "trees:1: CoNLL-U Plus: its columns"),
@@ -223,6 +227,7 @@ def test_bad_files(file, lines, sources, reason):
 
 BROKEN = [
     ([row(1, "a", "_"), row(2, "b", 1)], "a b", "1 of 2 words have no head"),
+    ([row(1, "a", ""), row(2, "b", 1)], "a b", "1 of 2 words have no head"),
     (["# x", row(1, "a", 7), row(2, "b", 0)], "a b", "head 7 of token 1 is out of range"),
     ([row(1, "a b", 7)], "a_b", "head 7 of token 1 is out of range"),
     ([row(1, "a", 2), row(2, "b", 1)], "a b", "the heads above token 1 form a cycle"),
