@@ -10,7 +10,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from preorder.api import LineModel, PreorderModel, align, evaluate, load, ribes, train
+    from preorder.api import LineModel, PreorderModel, align, evaluate, load, ribes, tokenize, train
     from preorder.errors import DataError, MissingExtraError, PreorderError, UsageError
 
 __version__ = "0.1.0"
@@ -26,6 +26,7 @@ __all__ = [
     "evaluate",
     "load",
     "ribes",
+    "tokenize",
     "train",
 ]
 

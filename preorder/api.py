@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any
 from preorder import api_values as values
 from preorder.alignment.gold import gold_permutation, target_groups
 from preorder.alignment.links import DEFAULT_SYMMETRIZATION, SYMMETRIZATIONS
+from preorder.annotate import tokenizers
 from preorder.annotate.classes import DEFAULT_CLASSES, WordClasses
 from preorder.api_values import Links, Tokens, each, filled
 from preorder.data import BinaryTree, Bitext, Permutation, Sentence, formats, texts
@@ -39,6 +40,7 @@ from preorder.methods import model_directory
 from preorder.methods.ordering import LineOrderer, confident, orders
 from preorder.methods.registry import check_able, check_trees, choose_method
 from preorder.methods.train import TrainingPlan, train_model
+from preorder.progress import counted
 
 if TYPE_CHECKING:
     from preorder.analysis.gallery import DrawnPicture
@@ -64,7 +66,7 @@ class PreorderModel:
 
     def __repr__(self) -> str:
         lines = self.training.get("lines")
-        trained = "" if lines is None else f", trained on {lines:,} lines"
+        trained = "" if lines is None else f", trained on {counted(lines, 'line')}"
         return f"<PreorderModel: {self._model.preorderer.method}{trained}>"
 
     def order(self, sources: Iterable[Tokens], **layers: Any) -> list[tuple[int, ...]]:
@@ -332,6 +334,24 @@ def train(
     of_pairs = () if pairs is None else each(values.pair_of, sources=sentences, pairs=pairs)
     bitext = Bitext(sentences, links, values.numbers_of(of_pairs))
     return PreorderModel(train_model(plan, bitext, _classes(classes)), plan.options.threads)
+
+
+def tokenize(lines: Iterable[str], language: str) -> list[str]:
+    """Split plain text into tokens, as ``--tokenize`` does: the sentences that all functions here take.
+
+    ``language``: its code, which chooses the tokenizer: SudachiPy (ja), Stanza (zh, th, …), sacremoses or
+    spaCy (others); a colon and a name choose another one: ``en:spacy``.
+
+    Raises:
+        MissingExtraError: the tokenizer is not installed.
+        UsageError: it does not know the language.
+
+    Example:
+        >>> preorder.tokenize(["I'd like the pen."], "en")
+        ["I 'd like the pen ."]
+    """
+    split = tokenizers.make_tokenizer(values.text_of(language))
+    return [" ".join(split(line)) for line in each(values.line_of, lines=lines)]
 
 
 def align(

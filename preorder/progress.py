@@ -28,6 +28,11 @@ INTERVAL = 60.0  # seconds between two lines that say how far the work is
 _display: Progress | None = None  # the one bar that is drawn
 
 
+def counted(count: int, noun: str) -> str:
+    """Return a number of things: ``1 line``, ``2,000 lines``."""
+    return f"{count:,} {noun}{'s' * (count != 1)}"
+
+
 def is_quiet() -> bool:
     """Return whether only warnings and errors are wanted."""
     return LOGGER.level > logging.INFO

@@ -13,12 +13,14 @@ from itertools import chain
 from pathlib import Path, PurePath
 
 from preorder.annotate.options import LANGUAGE
+from preorder.annotate.tokenizers import languages_of
 from preorder.command_line.options import add_number, positive
 from preorder.data.formats import parse_tokens
 from preorder.errors import DataError, UsageError, errors_in
 from preorder.io import files
 from preorder.io.atomic import atomic_directory
 from preorder.io.storage import is_url, split_suffix
+from preorder.progress import counted
 from preorder_recipes.commands import execute, make_parser
 from preorder_recipes.pipeline.data import fault_of, read_rows, write_columns
 from preorder_recipes.pipeline.job import PARTS
@@ -44,12 +46,18 @@ def main(argv: Sequence[str] | None = None) -> int:
 def add_texts(parser: argparse.ArgumentParser) -> None:
     """Add the options that :func:`write_split` reads."""
     add = parser.add_argument
-    what = "source text, a tokenised sentence a line; its name ends with the language, as .en or .en.gz"
+    what = "source text, a sentence a line, tokenised unless --tokenize is given; its name ends with the "
+    what += "language, as .en or .en.gz"
     add("--src", metavar="F", required=True, help=what)
     add("--tgt", metavar="F", required=True, help="its translation, line by line")
     for part in HELD_OUT:
         for side, what in (("src", "source"), ("tgt", "target")):
             add(f"--{part}-{side}", metavar="F", help=f"{what} of {part} (default: split off)")
+    text = (
+        "split plain text of these languages, as in en,ja: by SudachiPy (ja), Stanza (zh, th, …), sacremoses "
+    )
+    text += "or spaCy (others); en:spacy chooses"
+    add("--tokenize", metavar="xx,yy", type=_languages, default=(), help=text)
     text = "pairs to split off for each of dev and test; fewer where they are over a 20th of the text"
     add_number(parser, "--held", positive, DEFAULT_SIZE, text)
 
@@ -60,7 +68,15 @@ def texts_of(arguments: argparse.Namespace) -> list[str]:
     for name in TEXTS:
         if (path := getattr(arguments, name)) is not None:
             line += [f"--{name.replace('_', '-')}", path if is_url(path) else str(Path(path).resolve())]
-    return [*line, "--held", str(arguments.held)]
+    languages = ["--tokenize", ",".join(arguments.tokenize)] if arguments.tokenize else []
+    return [*line, *languages, "--held", str(arguments.held)]
+
+
+def _languages(text: str) -> tuple[str, ...]:
+    try:
+        return languages_of(text)
+    except UsageError as error:
+        raise argparse.ArgumentTypeError(str(error)) from None
 
 
 def names_of(arguments: argparse.Namespace) -> tuple[str, str]:
@@ -78,7 +94,7 @@ def write_split(arguments: argparse.Namespace, out: str) -> list[str]:
     names = names_of(arguments)
     _check_replaceable(Path(out), names, [getattr(arguments, name) for name in TEXTS])
     given = {part: pairs for part in HELD_OUT if (pairs := _held_out(arguments, part))}
-    train = files.not_empty(arguments.src, read_rows((arguments.src, arguments.tgt)))
+    train = files.not_empty(arguments.src, read_rows((arguments.src, arguments.tgt), arguments.tokenize))
     filled = {part: [pair for pair in pairs if all(map(parse_tokens, pair))] for part, pairs in given.items()}
     for part, pairs in filled.items():
         if not pairs:
@@ -91,14 +107,14 @@ def write_split(arguments: argparse.Namespace, out: str) -> list[str]:
     drawn = sum(len(parts[part]) for part in HELD_OUT if part not in given)
     shared = len(train) - len(parts["train"]) - drawn
     messages = [
-        f"train: {len(parts['train']):,} of {len(train):,} pairs; {drawn:,} are split off, "
+        f"train: {len(parts['train']):,} of {counted(len(train), 'pair')}; {drawn:,} are split off, "
         f"{shared:,} left out, since they share a line with dev or test"
     ]
     for part in HELD_OUT:
         what = "split off from the training text"
         if part in given:
             what = f"as given; {len(given[part]) - len(parts[part]):,} with an empty side are left out"
-        messages.append(f"{part}: {len(parts[part]):,} pairs, {what}")
+        messages.append(f"{part}: {counted(len(parts[part]), 'pair')}, {what}")
     return messages
 
 
@@ -146,7 +162,7 @@ def _held_out(arguments: argparse.Namespace, part: str) -> list[Pair]:
         return []
     if None in paths:
         raise UsageError(f"--{part}-src and --{part}-tgt go together")
-    return files.not_empty(paths[0], read_rows(paths))
+    return files.not_empty(paths[0], read_rows(paths, arguments.tokenize))
 
 
 def _check_replaceable(out: Path, names: Sequence[str], texts: Sequence[str | None]) -> None:

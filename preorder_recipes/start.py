@@ -11,6 +11,7 @@ import argparse
 import sys
 from collections.abc import Sequence
 
+from onmt_preorder.opennmt import registration
 from preorder_recipes import run as main_job
 from preorder_recipes.commands import execute, make_parser
 from preorder_recipes.pipeline.runner import StepRunner
@@ -31,6 +32,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def start(arguments: argparse.Namespace) -> None:
     """Make the data folder, then do as ``preorder_recipes.run`` does."""
+    registration.require()  # before any work
     (source, target), corpus = names_of(arguments), arguments.folder / CORPUS
     runner = StepRunner(arguments.folder, arguments.jobs)
     with runner.alone():

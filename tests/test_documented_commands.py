@@ -121,7 +121,7 @@ NOT_RUN = (
     "python -m benchmarks.btg",  # needs the programs that it compares with
     "benchmarks.training --size paper",  # takes gigabytes
     "s3://bucket",  # needs an object store
-    "curl ",  # needs a running server
+    *("curl ", "preorder serve"),  # need a running server, or are one
     "preorder_recipes.run --host eole",  # needs eole
     "-swan_lm en.arpa",  # needs kenlm and a language model
     "preorder report   runs/svo-sov-tiny",  # needs a run
@@ -187,7 +187,8 @@ BEFORE = {  # what a page has from another place
     "\nhead -n 30 train.en > hand.en; head -n 30 train.align > hand.align\n",
     "docs/scale.md": "mkdir in tags; for i in 1 2 3; do gzip -c test.en > in/$i.en.gz; "
     "gzip -c test.en.pos > tags/$i.pos.gz; done\n",
-    "docs/evaluation.md": "cp test.align gold.align; cp test.pos test.positions\n",
+    "docs/evaluation.md": "cp test.align gold.align; cp test.pos test.positions; "
+    "cp test.en my.en; cp test.ja my.ja; cp test.ja llm.ja\n",
     "docs/transfer.md": "for pair in ja tr; do cp train.align $pair.align; cp train.en $pair.en; done\n"
     "cp train.en.pos ja.en.pos; cp model/classes.txt all.annot.classes\n",
     "docs/models.md": "preorder gold --src test.en --align test.align --unaligned keep --out test.gold\n"

@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-import logging
 import re
 import unicodedata
 from collections.abc import Callable, Sequence
-from functools import cache, partial
-from typing import Any
+from functools import cache
 
+from preorder.annotate import tokenizers
+from preorder.annotate.tokenizers import WITHOUT_SPACES
 from preorder.data.formats import parse_tokens
 from preorder.data.spellings import ENTITIES
 from preorder.errors import UsageError, require
 
 MODES = ("conservative", "aggressive", "char")
 """Modes of the OpenNMT tokenizer, which is the same for all languages."""
-
-WITHOUT_SPACES = frozenset({"ja", "zh", "yue", "th", "lo", "km", "my"})
-"""Languages whose words no space separates."""
 
 _ENTITY = re.compile("|".join(ENTITIES))
 _LANGUAGE = re.compile("[a-z]{2,3}")
@@ -28,29 +25,17 @@ _SPACED = ("LATIN ", "DIGIT ", "GREEK ", "CYRILLIC ")  # so begin the names of c
 def make_tokenizer(name: str, escapes: bool = False) -> Callable[[str], list[str]]:
     """Return what splits a line of raw text into tokens, ``ENTITIES`` written where ``escapes``.
 
-    ``name`` is one of :data:`MODES`, or the code of a language, whose rules in sacremoses are used.
+    ``name`` is one of :data:`MODES`, or the code of a language, as of ``preorder --tokenize``.
     """
     if name in MODES:
         import pyonmttok
 
         return pyonmttok.Tokenizer(name)
-    _check(name, f"{', '.join(MODES)}, or the code of a language")
-    if name in WITHOUT_SPACES:
-        raise UsageError(
-            f"tokenize: {name} is written without spaces: split it as the training text was split "
-            "(Japanese by MeCab, Chinese by jieba, for example), and translate the words"
-        )
-    return partial(_moses(name).tokenize, escape=escapes)
-
-
-@cache
-def _moses(language: str) -> Any:
-    moses = require("sacremoses", "text")
-    if language not in {*moses.corpus.NonbreakingPrefixes().available_langs, "ko"}:
-        logging.getLogger("onmt").warning(
-            f"tokenize: sacremoses has no abbreviations of {language!r}: it takes those of English"
-        )
-    return moses.MosesTokenizer(language)
+    try:
+        tokenizers.check_language(name)
+    except UsageError as error:
+        raise UsageError(f"not {', '.join(MODES)}; {error}") from None
+    return tokenizers.make_tokenizer(name, escapes)
 
 
 @cache

@@ -28,7 +28,7 @@ from preorder.alignment.links import SYMMETRIZATIONS, Links, Samples, read_links
 from preorder.data.sentence import Alignment
 from preorder.errors import MissingExtraError, UsageError
 from preorder.processes import start
-from preorder.progress import LOGGER
+from preorder.progress import LOGGER, counted
 
 MODELS = (1, 2, 3)  # IBM 1, HMM, and HMM with fertilities; each begins from the one before
 CHAINS = 3  # sampling chains of one run, whose counts eflomal adds up before it decides on the links
@@ -97,9 +97,9 @@ class _Runs:
         """Return what each seed drew each way for a part; the first part gives the priors of the others."""
         program = _find_eflomal()
         began = time.monotonic()
-        LOGGER.info(f"aligning {len(sources):,} pairs")
+        LOGGER.info(f"aligning {counted(len(sources), 'pair')}")
         if count := sum(max(map(len, pair)) > MAX_ALIGNED for pair in zip(sources, targets, strict=True)):
-            LOGGER.warning(f"{count:,} lines of more than {MAX_ALIGNED:,} tokens have no links")
+            LOGGER.warning(f"{counted(count, 'line')} of more than {MAX_ALIGNED:,} tokens have no links")
         sides = tuple(
             Side.of(tokens if len(tokens) <= MAX_ALIGNED else () for tokens in side)
             for side in (sources, targets)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -57,6 +57,12 @@ class EvaluationData:
     orders: Mapping[str, Sequence[Permutation]]
     options: MetricOptions
     seed: int  # of all resampling
+
+    def mapped(self, change: Callable[[str], str]) -> EvaluationData:
+        """Return the data with each line of references and translations changed."""
+        references = [list(map(change, text)) for text in self.references]
+        systems = {name: [list(map(change, run)) for run in runs] for name, runs in self.systems.items()}
+        return replace(self, references=references, systems=systems)
 
     @property
     def monotone(self) -> list[Permutation]:

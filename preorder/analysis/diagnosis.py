@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from typing import Any, ClassVar
 
 import numpy as np
@@ -34,56 +34,6 @@ WORDS_LEFT = {"missing": "deletions", "too_many": "insertions", "others": "subst
 ORDERED = UNORDERED, PREDICTED = "unreordered", "predicted"
 MOST_WORDS = 10  # words or tags that a table shows
 LONGEST = 256  # words of a hypothesis whose best BTG order is looked for; longer ones keep theirs
-
-
-@dataclass(frozen=True)
-class Case:
-    """A pair of languages on which translation models were trained, measured by ``preorder diagnose``."""
-
-    name: str
-    tau: float  # of the source's order
-    share_of_the_way: float
-    outcome: str
-
-
-GAINED = "predicted positions gained {}, the gold order {}"
-CASES = (
-    Case("a made-up verb-final language", 0.30, 0.96, "predicted positions gained 16 to 18 BLEU"),
-    Case(
-        "enja, En→Ja, 8 words",
-        0.60,
-        0.69,
-        GAINED.format("0.0 and 0.8 BLEU (precision 0.3 and 1.0)", "2.0 BLEU (precision 3.3)"),
-    ),
-    Case(
-        "enja, Ja→En, 8 words",
-        0.60,
-        0.63,
-        GAINED.format("0.1 and 1.0 BLEU (precision -0.5 and 0.8)", "3.3 BLEU (precision 3.2)"),
-    ),
-    Case(
-        "KFTT, En→Ja, 22 words",
-        0.59,
-        0.41,
-        GAINED.format("0.5 to 2.2 BLEU (precision 0.9 to 1.4)", "3.3 to 3.4 BLEU (precision 3.8 to 4.1)"),
-    ),
-    Case(
-        "KFTT, Ja→En, 22 words",
-        0.59,
-        0.29,
-        GAINED.format(
-            "0.4 to 2.0 BLEU (precision 0.6 to 0.8), in a strong model 0.2 (precision -1.9)",
-            "3.4 to 5.1 BLEU (precision 3.2 to 5.7)",
-        ),
-    ),
-    Case(
-        "Multi30k, En→De, 13 words",
-        0.94,
-        0.2,
-        GAINED.format("0.6 BLEU (precision 0.9)", "3.0 BLEU (precision 3.7)"),
-    ),
-)
-"""What an order was worth in our own runs; tau and share are of 20,000 lines (the first: 6,000)."""
 
 
 class Distance(Metric):
@@ -129,7 +79,6 @@ def diagnose_pair(
     orders = evaluation(*(measured[0].systems[order][0] for order in (PREDICTED, UNORDERED)))
     tau = orders.monotone.tau
     share = (orders.tau - tau) / (1 - tau) if tau < 1 else 0.0
-    nearest = min(CASES, key=lambda case: abs(case.tau - tau) + abs(case.share_of_the_way - share))
     moved = [np.concatenate(metrics[1].distances(one)) for one in (monotone, predicted)]
     linked = [row[i] for row, indices in zip(names, metrics[1].linked, strict=True) for i in indices]
     by_word: dict[str, list[list[int]]] = defaultdict(list)
@@ -149,7 +98,6 @@ def diagnose_pair(
         PREDICTED: scores | {"distance": after},
         "share_of_the_way": share,
         "monotone": orders.monotone.complete_match,
-        "nearest": asdict(nearest),
         "by_length": asdict(curves),
         "words": words,
     }
@@ -164,12 +112,9 @@ def pair_tables(found: Mapping[str, Any]) -> list[Table]:
     rows = tuple(
         (name, *(form(found[name][key]) for key, form in forms.items())) for name in (UNORDERED, PREDICTED)
     )
-    case = Case(**found["nearest"])
     note = (
         f"A quick preorderer goes {found['share_of_the_way']:.0%} of the way to the order of the links.\n"
-        f"The nearest of our cases: {case.name} (tau {case.tau:.2f}, share {case.share_of_the_way:.0%}).\n"
-        f"There {case.outcome}. Other text may differ.\n"
-        "Our cases have 20,000 lines. Links of fewer lines make tau too high and the share too low."
+        "Links of a few thousand lines make tau too high and the share too low."
     )
     caption = f"Order of {found['sentences']} sentences that the preorderer has not seen"
     words = tuple(

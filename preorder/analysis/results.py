@@ -263,7 +263,7 @@ def scoring_table(scoring: Scoring) -> Table:
         f"↑ better, ↓ worse than {baseline}, p < {SIGNIFICANCE_LEVEL}. {units}."
         f"{''.join(f' {line}.' for line in length_warnings(scoring))}"
     )
-    return Table("Scores", ("system", *score_titles(names)), tuple(rows), note)
+    return Table("Systems", ("system", *score_titles(names)), tuple(rows), note)
 
 
 FEW_SENTENCES = 30  # of a group: its score says little

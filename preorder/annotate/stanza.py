@@ -86,6 +86,18 @@ def load_pipeline(options: AnnotatorOptions) -> Any:
             raise UsageError(reason) from None
 
 
+def load_tokenizer(options: AnnotatorOptions) -> Any:
+    """Return a ``stanza.Pipeline`` that only splits plain text; missing models are downloaded."""
+    prepare(options)
+    top = options.top or _download(options)
+    settings = {"lang": options.language, "dir": str(top), "processors": "tokenize", "use_gpu": False}
+    try:
+        return require("stanza", "stanza").Pipeline(**settings, download_method=None, verbose=False)
+    except Exception as error:  # damaged or missing models raise all kinds
+        reason = f"Stanza cannot load its tokenizer for {options.language}: {_one_line(error)}"
+        raise UsageError(reason) from None
+
+
 @lru_cache
 def _download(options: AnnotatorOptions) -> Path:
     stanza = require("stanza", "stanza")

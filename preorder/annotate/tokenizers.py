@@ -1,27 +1,50 @@
 """Split plain text into tokens, by a library that knows the language.
 
-Moses' rules (sacremoses) serve languages that write spaces between words. SudachiPy serves Japanese; its
-shortest units (mode A) are the words that function words stand apart from.
+Moses' rules (sacremoses) serve languages that write spaces between words, or else spaCy's rules. SudachiPy
+serves Japanese; its shortest units (mode A) are the words that function words stand apart from. Stanza's
+models serve all others.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import importlib.metadata
+import importlib.util
+import re
+from collections.abc import Callable, Iterable, Iterator
+from functools import cache, partial
 from types import MappingProxyType
+from typing import Any
 
-from preorder.errors import UsageError, require
+from preorder.annotate.options import LANGUAGE, AnnotatorOptions
+from preorder.annotate.stanza import load_tokenizer
+from preorder.data.texts import text_lines
+from preorder.errors import DataError, UsageError, require
+from preorder.io.files import display_name
+from preorder.progress import LOGGER
 
 Tokenizer = Callable[[str], list[str]]
 """Splits one line of plain text into tokens without spaces."""
 
+WITHOUT_SPACES = frozenset({"ja", "zh", "zh-hans", "zh-hant", "yue", "th", "lo", "km", "my"})
+"""Languages whose words no space separates."""
 
 IDENTIFIER = r"[^\W\d]\w*(?:\.\w+)+|\w*_\w*"
 
 
-def moses(language: str) -> Tokenizer:
-    """Return Moses' tokenizer of a language; an identifier such as ``os.path`` stays one token."""
-    tokenizer = require("sacremoses", "text").MosesTokenizer(lang=language)
-    return lambda line: tokenizer.tokenize(line, escape=False, protected_patterns=[IDENTIFIER])
+@cache
+def _moses(language: str) -> Any:
+    moses = require("sacremoses", "text")
+    if language not in {*moses.corpus.NonbreakingPrefixes().available_langs, "ko"}:
+        LOGGER.warning(f"sacremoses has no abbreviations of {language!r}: it takes those of English")
+    return moses.MosesTokenizer(lang=language)
+
+
+def moses(language: str, escapes: bool = False) -> Tokenizer:
+    """Return Moses' tokenizer of a language; an identifier such as ``os.path`` stays one token.
+
+    ``escapes``: it writes ``&amp;``, ``&apos;``, ``&quot;`` and the like.
+    """
+    return partial(_moses(language).tokenize, escape=escapes, protected_patterns=[IDENTIFIER])
 
 
 def sudachi(language: str) -> Tokenizer:
@@ -34,10 +57,81 @@ def sudachi(language: str) -> Tokenizer:
     return lambda line: [text for one in tokenizer.tokenize(line) if (text := one.surface().strip())]
 
 
-TOKENIZERS = MappingProxyType({"moses": moses, "sudachi": sudachi})
+def spacy(language: str) -> Tokenizer:
+    """Return the rules of spaCy for a language, which need no model."""
+    try:
+        nlp = require("spacy", "spacy").blank(language)
+    except ImportError as error:  # it knows no such language, or needs another package for it
+        raise UsageError(f"spaCy cannot split {language!r}: {' '.join(str(error).split())[:120]}") from None
+    return lambda line: [text for token in nlp.tokenizer(line) if (text := token.text.strip())]
+
+
+def stanza(language: str) -> Tokenizer:
+    """Return Stanza's tokenizer of a language, whose model is downloaded if it is missing."""
+    pipeline = load_tokenizer(AnnotatorOptions(language))
+
+    def tokenize(line: str) -> list[str]:
+        sentences = pipeline(line).sentences if line.strip() else ()
+        return [part for one in sentences for token in one.tokens for part in token.text.split()]
+
+    return tokenize
+
+
+TOKENIZERS = MappingProxyType({"moses": moses, "sudachi": sudachi, "spacy": spacy, "stanza": stanza})
 """Name → the function that gives the :data:`Tokenizer` of a language code."""
+
+_MODULES = MappingProxyType(
+    {"moses": "sacremoses", "sudachi": "sudachipy", "spacy": "spacy", "stanza": "stanza"}
+)
 
 
 def usual(language: str) -> str:
-    """Return the name of the tokenizer that is taken for a language unless another one is named."""
-    return "sudachi" if language == "ja" else "moses"
+    """Return the name of the tokenizer that is taken for a language: the first installed, or the first."""
+    if language == "ja":
+        names: tuple[str, ...] = ("sudachi", "stanza")
+    else:
+        names = ("stanza",) if language in WITHOUT_SPACES else ("moses", "spacy", "stanza")
+    return next((name for name in names if importlib.util.find_spec(_MODULES[name])), names[0])
+
+
+def check_language(text: str) -> str:
+    """Check a language code, which may be followed by the name of a tokenizer: ``en``, ``ja:stanza``."""
+    language, colon, name = text.partition(":")
+    if not re.fullmatch("[a-z]{2,3}(-[a-z]+)?", language) or not LANGUAGE.fullmatch(language):
+        raise UsageError(f"not the code of a language: {text!r}")
+    if colon and name not in TOKENIZERS:
+        raise UsageError(f"no tokenizer {name!r}, only: {', '.join(TOKENIZERS)}")
+    return text
+
+
+@cache
+def make_tokenizer(text: str, escapes: bool = False) -> Tokenizer:
+    """Return the tokenizer of a language, and say which one it is: ``en``, or ``en:spacy`` to choose it."""
+    language, _, name = check_language(text).partition(":")
+    name = name or usual(language)
+    tokenize = moses(language, escapes) if name == "moses" else TOKENIZERS[name](language)
+    version = importlib.metadata.version(_MODULES[name])
+    mode = {"moses": ", Moses' rules", "sudachi": ", mode A"}.get(name, "")
+    LOGGER.info(f"tokenize: {language} by {_MODULES[name]} {version}{mode}")
+    return tokenize
+
+
+def tokenised(path: str, text: str, lines: Iterable[str]) -> Iterator[str]:
+    """Yield each line of a file of plain text as tokens that spaces separate."""
+    tokenize = make_tokenizer(text)
+    for number, line in enumerate(text_lines(path, iter(lines)), 1):
+        try:
+            yield " ".join(tokenize(line))
+        except Exception as error:  # SudachiPy refuses lines of over 49,149 bytes, for one
+            reason = " ".join(str(error).split())[:120]
+            raise DataError(
+                f"the tokenizer cannot split the line: {reason}", display_name(path), number
+            ) from None
+
+
+def languages_of(text: str) -> tuple[str, ...]:
+    """Return what ``--tokenize`` names for the two sides of a bitext: ``en,ja``, or ``en,ja:stanza``."""
+    languages = tuple(text.split(","))
+    if len(languages) != 2:
+        raise UsageError(f"not two languages, as in en,ja: {text!r}")
+    return tuple(map(check_language, languages))

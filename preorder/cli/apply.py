@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from functools import partial
-from itertools import tee
+from itertools import chain, tee
 from typing import TYPE_CHECKING, Any, TextIO
 
 from preorder.annotate.options import AnnotatorOptions
@@ -48,6 +48,7 @@ class ApplyJob:
     threads: int
     confidence_out: str | None
     min_expected_tau: float | None
+    line_by_line: bool = False
 
 
 Texts = Callable[[ApplyJob, Tick], Iterator[str]]
@@ -60,6 +61,9 @@ EXAMPLES = """\
   zcat big.en.gz | preorder apply --model model --format text --threads 4 > big.reordered
   preorder apply --model model --src test.en --n-best 10 --format order
   preorder apply --model model --src test.en --out test.features --confidence-out test.confidence
+  preorder apply --model en-verb-final --src test.raw --tokenize en --format text
+  preorder apply --model en-verb-final --line-by-line --format positions
+      answers each line at once: for a program that asks by a pipe
 """ + shards.EXAMPLE.format("apply --model model")
 
 
@@ -68,6 +72,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     text = f"model directory of preorder train, or a model of the package: {', '.join(shipped_models())}"
     parser.add_argument("--model", metavar="DIR", required=True, help=text)
     source.add_layer_options(parser, source.TAGS_OF_MODEL)
+    source.add_tokenize(parser)
     options.add_output(parser)
     options.add_format(parser)
     text = "write up to K distinct orders of each sentence, best first, as lines of: "
@@ -79,6 +84,8 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     text = "keep the source's order of sentences whose E[tau] is less; of methods btg and neural-btg"
     options.add_number(parser, "--min-expected-tau", options.tau, None, text, "T")
     options.add_number(parser, "--threads", options.workers, 1, "number of threads")
+    text = "answer each line before the next is read, for a program that asks by a pipe"
+    options.add_flags(parser, line_by_line=text)
     shards.add_shard_options(parser)
 
 
@@ -103,14 +110,16 @@ def run(arguments: argparse.Namespace) -> None:
     given, stanza = source.for_model(job.source, model)
     job = replace(job, source=given)
     if folder is not None:
-        options.refuse(arguments, ("confidence_out",), "with --out-dir")
+        options.refuse(arguments, ("confidence_out", "line_by_line"), "with --out-dir")
+    if job.line_by_line:
+        options.refuse(arguments, ("confidence_out", "threads"), "with --line-by-line")
     is_alone = folder is not None and (folder.ray is not None or job.threads == 1)
     texts: Texts = partial(_texts, model, stanza, 0 if is_alone else job.threads)  # 0: Stanza stays loaded
     if stanza is None and can_order_blocks(model, job):
         texts = BlockOrdering(model, job)
     if folder is None:
         with counting("sentences", done="read") as tick:
-            files.write_texts(job.out, texts(job, tick))
+            files.write_texts(job.out, texts(job, tick), flush=job.line_by_line)
         return
     if checksum(job.model) != settings["--model"]:  # it may be another one that was loaded
         raise UsageError(f"{job.model} has been replaced meanwhile: begin again")
@@ -121,7 +130,13 @@ def run(arguments: argparse.Namespace) -> None:
 
 def can_order_blocks(model: Model, job: ApplyJob) -> bool:
     """Say whether a model orders the lines of plain files, and there is one order of each to be written."""
-    is_plain = job.source.trees is None and job.n_best is None and not measures_confidence(job)
+    is_plain = (
+        job.source.trees is None
+        and job.source.tokenize is None
+        and job.n_best is None
+        and not job.line_by_line
+        and not measures_confidence(job)
+    )
     return isinstance(model.preorderer, HashedPreorderer) and is_plain
 
 
@@ -146,7 +161,10 @@ def _texts(
     if measures_confidence(job):
         find = partial(confident, preorderer, find)
     find = partial(find, threads=job.threads)
-    found = orders(model, sentences, find, stanza, workers, BATCH // (job.n_best or 1))
+    if job.line_by_line:
+        found = chain.from_iterable(orders(model, [sentence], find, stanza) for sentence in sentences)
+    else:
+        found = orders(model, sentences, find, stanza, workers, BATCH // (job.n_best or 1))
     items = (tick(1) or item for item in found)
     with contextlib.ExitStack() as stack:
         if measures_confidence(job):

@@ -203,6 +203,14 @@ def visible(text: str) -> str:
     return "".join(c if c == "\n" or unicodedata.category(c) != "Cc" else repr(c)[1:-1] for c in text)
 
 
+def print_bold(text: str) -> None:
+    """Print a line on standard output, in bold where that is a terminal."""
+    from rich.console import Console
+    from rich.text import Text
+
+    Console().print(Text(visible(text), style="bold"), soft_wrap=True)
+
+
 def print_table(
     title: str | None, columns: Sequence[str], rows: Iterable[Sequence[str | Text]], lines: bool = False
 ) -> None:

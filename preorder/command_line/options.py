@@ -187,9 +187,9 @@ def add_json(parser: argparse._ActionsContainer) -> None:
 
 
 def taken(kind: type[T], arguments: argparse.Namespace, **others: Any) -> T:
-    """Return a dataclass whose fields are options of the same names, or ``others``."""
+    """Return a dataclass whose fields are options of these names, or ``others``, or have defaults."""
     names = {field.name for field in fields(kind)} - others.keys()
-    return kind(**{name: getattr(arguments, name) for name in names}, **others)
+    return kind(**{name: value for name, value in vars(arguments).items() if name in names}, **others)
 
 
 def refuse(arguments: argparse.Namespace, names: Iterable[str], why: str) -> None:
@@ -211,6 +211,7 @@ def parse_number(least: float, most: float, text: str) -> Any:
 
 natural, positive, at_least_two = (partial(parse_number, least, MOST) for least in range(3))
 seed = partial(parse_number, 0, MAX_SEED)
+port = partial(parse_number, 0, 2**16 - 1)
 workers = partial(parse_number, 1, MAX_THREADS)
 n_best = partial(parse_number, 1, MAX_N_BEST)
 beam = partial(parse_number, 1, 1000)

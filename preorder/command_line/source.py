@@ -21,6 +21,7 @@ from preorder.annotate.options import (
     remembered_folder,
 )
 from preorder.annotate.spacy import resolved
+from preorder.annotate.tokenizers import TOKENIZERS, check_language, tokenised
 from preorder.command_line import flag, options
 from preorder.data.formats import (
     parse_source,
@@ -60,10 +61,13 @@ class Source:
     tagset: Tagset | None = None
     stanza_device: str = AnnotatorOptions.device
     spacy_model: str | None = None
+    tokenize: str | None = None  # the language of plain text; None: it has tokens already
 
     def __post_init__(self) -> None:
         if self.annot is not None and (self.src != files.STANDARD or self.pos is not None):
             raise UsageError("--annot holds words and POS tags: it does not go with --src or --pos")
+        if self.annot is not None and self.tokenize is not None:
+            raise UsageError("--annot holds words: --tokenize is for plain text")
 
     @property
     def name(self) -> str:
@@ -108,6 +112,20 @@ def add_syntax_options(parser: argparse.ArgumentParser, default_tags: str, nargs
     options.add_files(group, "M", spacy_model=f"{text} (dependency trees alone)")
 
 
+def add_tokenize(parser: argparse.ArgumentParser, what: str = "--src is") -> None:
+    """Add ``--tokenize`` of a command that reads one text."""
+    text = f"{what} plain text of this language: split it by SudachiPy (ja), Stanza (zh, th, …), sacremoses "
+    text += f"or spaCy (others), or by that of {', '.join(TOKENIZERS)} which a colon adds, as in en:spacy"
+    parser.add_argument("--tokenize", metavar="xx", type=_tokenizer, help=text)
+
+
+def _tokenizer(text: str) -> str:
+    try:
+        return check_language(text)
+    except UsageError as error:
+        raise argparse.ArgumentTypeError(str(error)) from None
+
+
 def _language(text: str) -> str:
     if not LANGUAGE.fullmatch(text):
         raise argparse.ArgumentTypeError(f"not the code of a language: {text!r}")
@@ -138,7 +156,9 @@ def plain_files(source: Source) -> list[str]:
 def parsed_sentences(source: Source, columns: Sequence[Iterable[str]], first: int = 1) -> Iterator[Sentence]:
     """Parse lines of ``--src`` and, where there are any, of ``--pos``; the first has this number."""
     lines, *others = columns
-    if first == 1:
+    if source.tokenize is not None:
+        lines = tokenised(source.src, source.tokenize, lines)
+    elif first == 1:
         lines = token_lines(source.src, iter(lines))
     sentences = files.parse_lines(source.src, lines, parse_source, first)
     if not others:
@@ -167,6 +187,14 @@ class Pair:
     source: Source
     target: str | None  # the file of translations, and that of links: there is one at least
     alignment: str | None
+    tokenize: str | None = None  # the language of translations in plain text; None: they have tokens already
+
+    def read_target(self) -> Iterator[tuple[str, ...]]:
+        """Yield the tokens of each translation."""
+        if self.tokenize is None:
+            return read_tokens(self.target, parse_tokens)
+        lines = tokenised(self.target, self.tokenize, files.read_lines(self.target))
+        return map(parse_tokens, lines)
 
 
 PAIR = ("src", "annot", "pos", "trees", "tgt", "align")
@@ -233,7 +261,7 @@ def read_pair(pair: Pair, trees: TreeFile | None = None) -> list[list[Any]]:
         return sentence.interned(), alignment
 
     named = pair.source.name, read_sentences(pair.source, trees)
-    targets = [] if pair.target is None else [(pair.target, read_tokens(pair.target, parse_tokens))]
+    targets = [] if pair.target is None else [(pair.target, pair.read_target())]
     if pair.alignment is not None:
         alignments = (pair.alignment, read_alignments(pair.alignment))
         found = files.map_parallel(checked, pair.alignment, named, alignments, *targets)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -61,6 +62,7 @@ class Translations:
     case_sensitive: bool = False
     words: str = DEFAULTS.words
     seed: int = options.DEFAULT_SEED
+    split: Callable[[str], list[str]] | None = None  # a tokenizer of plain text
 
     def read(self, **paths: Any) -> EvaluationData:
         """Read references and systems, and other files by their names in ``EvaluationFiles``."""
@@ -69,6 +71,8 @@ class Translations:
         named = EvaluationFiles(self.ref, **({"systems": runs_by_name(self.hyp)} | paths))
         how = MetricOptions(self.tokenize, self.case_sensitive, self.words)
         data = read_evaluation_data(named, how, self.seed)
+        if self.split is not None:
+            data = data.mapped(lambda line: " ".join(self.split(line)))
         lines = data.references[0]
         tokenised = sum(line.endswith((" .", " 。")) for line in lines)
         if "bleu" in self.metrics and how.tokenize != "none" and 2 * tokenised > len(lines):

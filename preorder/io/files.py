@@ -22,6 +22,7 @@ from preorder.errors import DataError, errors_in, one_line
 from preorder.io import storage
 from preorder.io.atomic import FULL, atomic_file, descriptor, is_special, reported
 from preorder.io.storage import CODECS, compressed, open_bytes, split_suffix
+from preorder.progress import counted
 
 T = TypeVar("T")
 
@@ -167,7 +168,7 @@ def in_parallel(*streams: tuple[str, Iterable[Any]]) -> Iterator[tuple[Any, ...]
 
 def ended_early(path: str, longer: str, number: int) -> DataError:
     """Return the error that a file has no line of this number, and another that belongs to it has."""
-    reason = f"the file ends after {number - 1} lines, {display_name(longer)} goes on"
+    reason = f"the file ends after {counted(number - 1, 'line')}, {display_name(longer)} goes on"
     return DataError(reason, display_name(path), number)
 
 
@@ -268,10 +269,13 @@ def write_lines(path: str, lines: Iterable[str]) -> None:
     write_texts(path, (f"{line}\n" for line in lines))
 
 
-def write_texts(path: str, texts: Iterable[str]) -> None:
-    """Write texts, one after another, as :func:`writer` does."""
+def write_texts(path: str, texts: Iterable[str], flush: bool = False) -> None:
+    """Write texts, one after another, as :func:`writer` does; ``flush``: each at once."""
     with writer(path) as stream:
-        stream.writelines(texts)
+        for text in texts:
+            stream.write(text)
+            if flush:
+                stream.flush()
 
 
 def write_bytes(path: str, data: bytes) -> None:

@@ -29,7 +29,7 @@ from preorder.methods.base import Preorderer
 from preorder.methods.model_directory import Model, is_lowercased
 from preorder.methods.registry import METHODS, all_options, check_able, method_class
 from preorder.processes import in_processes
-from preorder.progress import LOGGER, named
+from preorder.progress import LOGGER, counted, named
 
 DEFAULT_LIMIT = 100_000
 DEFAULT_MAX_LENGTH = 80
@@ -98,7 +98,7 @@ class TrainingPlan:
             begun["initial"] = self.initial.preorderer
             bitext = replace(bitext, sentences=list(map(self.initial.annotate, bitext.sentences)))
         learned, held_out = hold_out(bitext, self.held_out, self.options.seed)
-        LOGGER.info(f"training {self.method} on {len(learned):,} lines; {len(held_out):,} are held out")
+        LOGGER.info(f"training {self.method} on {counted(len(learned), 'line')}; {len(held_out):,} held out")
         trained = method_class(self.method)
         if self.members == 1:
             return trained.fit(learned, self.options, held_out, checkpoint, **begun)

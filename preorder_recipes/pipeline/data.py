@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
+from preorder.annotate.tokenizers import tokenised
 from preorder.command_line.options import add_number, positive
 from preorder.data.formats import FEATURE_SEPARATOR, parse_source, parse_tokens
 from preorder.data.texts import token_lines
@@ -100,9 +101,14 @@ def write_columns(out: Path, part: str, suffixes: Sequence[str], columns: Iterab
         files.write_lines(str(out / f"{part}.{suffix}"), lines)
 
 
-def read_rows(paths: Sequence[str]) -> Iterator[tuple[str, ...]]:
-    """Yield the lines of files side by side, the source first, which must not have positions already."""
-    rows = files.in_parallel(*((path, token_lines(path, files.read_lines(path))) for path in paths))
+def read_rows(paths: Sequence[str], languages: Sequence[str] = ()) -> Iterator[tuple[str, ...]]:
+    """Yield the lines of files side by side, the source first, which must not have positions already.
+
+    ``languages``: those of plain text, which is split into tokens; none: it has tokens already.
+    """
+    lines = map(files.read_lines, paths)
+    texts = map(tokenised, paths, languages, lines) if languages else map(token_lines, paths, lines)
+    rows = files.in_parallel(*zip(paths, texts, strict=True))
     for number, row in enumerate(rows, 1):
         if FEATURE_SEPARATOR in row[0]:
             list(files.parse_lines(paths[0], [row[0]], parse_source, number))

@@ -50,7 +50,8 @@ class Progress:
     def left(self, now: float) -> str:
         """Return how long the rest takes, as text; nothing while the time of a long step is unknown.
 
-        ``at least`` stands before it while the time of short steps of some kind is unknown.
+        ``at least`` stands before it while the time of short steps of some kind is unknown: then less than a
+        minute is nothing to go by.
         """
         rest, is_all_known = [], True
         for step in self._expected.values():
@@ -62,7 +63,9 @@ class Progress:
             is_all_known &= seconds is not None
             rest.append(seconds or 0.0)
         whole = max([sum(rest) / self._jobs, *rest])
-        return f"{'about' if is_all_known else 'at least'} {duration(whole)} left" if whole >= 1 else ""
+        if whole < (1 if is_all_known else 60):
+            return ""
+        return f"{'about' if is_all_known else 'at least'} {duration(whole)} left"
 
     def _rest(self, name: str, now: float) -> float | None:
         if name in self._running:

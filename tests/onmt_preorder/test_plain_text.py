@@ -9,10 +9,12 @@ import pytest
 import torch
 import yaml
 
+import preorder
 from onmt_preorder.cli import main
 from onmt_preorder.input import raw_text
 from onmt_preorder.input.raw_text import make_detokenizer
 from onmt_preorder.opennmt.server import prepare
+from preorder.cli import main as preorder_command
 from preorder.io import files
 from preorder_recipes.pipeline import subwords
 from tests.support.language import features, sentence, translation, write_texts
@@ -184,3 +186,35 @@ def test_the_server(folder, expected, preorderer, monkeypatch):
     error = "<source>:1: not a token with its position: 'Sue1￨x'"
     assert ask("Sue1￨x") == {"status": "error", "error": error}
     assert ask(PLAIN[0])[0][0]["tgt"] == expected[0]
+
+
+def test_tags_for_a_preorderer_that_reads_them(folder, tmp_path, monkeypatch, capsys):
+    """As ``preorder apply`` orders by them; each translation is that of its features."""
+    monkeypatch.chdir(folder)
+    texts = [sentence(seed) for seed in range(60)]
+    reversing = [" ".join(f"{i}-{len(words) - 1 - i}" for i in range(len(words))) for words in texts]
+    tags = [" ".join(f"T{len(word)}" for word in words) for words in texts]
+    preorder.train([*map(" ".join, texts)], reversing, tags=tags, iterations=2).save(str(tmp_path / "tagged"))
+    write(folder / "some", *map(" ".join, texts))
+    write(folder / "some.pos", *tags)
+    given = [
+        "--model",
+        str(tmp_path / "tagged"),
+        "--src",
+        "some",
+        "--pos",
+        "some.pos",
+        "--out",
+        "some.features",
+    ]
+    assert preorder_command(["apply", *given]) == 0
+    assert read(folder / "some.features") != read(folder / "some")
+    assert main(["translate", "--model", MODEL, "--src", "some.features"]) == 0
+    by_features = capsys.readouterr().out
+    given = ["translate", "--model", MODEL, "--preorder-model", str(tmp_path / "tagged"), "--src", "some"]
+    assert main(given) == 2
+    assert "POS tags" in capsys.readouterr().err
+    assert main([*given, "--pos", "some.pos"]) == 0
+    assert capsys.readouterr().out == by_features
+    assert main(["translate", "--model", MODEL, "--src", "some", "--pos", "some.pos"]) == 2
+    assert "--pos: the tags are for --preorder-model" in capsys.readouterr().err

@@ -6,9 +6,11 @@ import subprocess
 
 import pytest
 
-from preorder_recipes import start
+from preorder.annotate.tokenizers import make_tokenizer
+from preorder_recipes import split, start
 from preorder_recipes.synthetic import generate
 from tests.recipes.test_run import PREORDER, TINY
+from tests.support.texts import read, write
 
 INPUTS = ("commands.sh", "config.yaml", "report.json")
 """What a run's commands read, and do not make."""
@@ -73,3 +75,29 @@ def test_an_own_corpus_is_small_unless_told_otherwise(texts, tmp_path, monkeypat
     assert {path.name for path in (tmp_path / "run/corpus").iterdir()} == {
         f"{part}.{side}" for part in ("train", "dev", "test") for side in ("svo", "sov")
     }
+
+
+def test_without_opennmt_nothing_is_split(texts, tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr(start.registration, "find_spec", lambda name: None)
+    assert start.main([*texts, "--run", str(tmp_path / "run")]) == 2
+    assert "OpenNMT-py is not installed" in capsys.readouterr().err
+    assert not (tmp_path / "run").exists()
+
+
+def test_plain_text_is_tokenised(tmp_path, monkeypatch, capsys):
+    """The command that is shown makes the same folder."""
+    pytest.importorskip("sacremoses")
+    monkeypatch.setattr("preorder_recipes.run.run", lambda arguments: None)
+    lines = [f"Isn't it {number}, or {number}?" for number in range(60)]
+    files = [write(tmp_path / f"mine.{side}", *lines) for side in ("en", "fr")]
+    given = ["--src", files[0], "--tgt", files[1], "--held", "2", "--tokenize", "en,fr"]
+    make_tokenizer.cache_clear()
+    assert start.main([*given, "--run", str(tmp_path / "run")]) == 0
+    said = capsys.readouterr().err
+    assert "tokenize: fr by sacremoses" in said
+    assert "does not look tokenised" not in said
+    assert read(tmp_path / "run/corpus/train.en")[0] == "Isn 't it 0 , or 0 ?"
+    assert "--tokenize en,fr --held 2" in (tmp_path / "run/commands.sh").read_text()
+    assert split.main([*given, "--out", str(tmp_path / "again")]) == 0
+    for part in ("train.en", "test.fr"):
+        assert read(tmp_path / "again" / part) == read(tmp_path / "run/corpus" / part)

@@ -32,7 +32,10 @@ class Browser:
             return json.load(answer)["value"]
 
     def open(self, path):
-        self._post("/url", {"url": path.as_uri()})
+        self.visit(path.as_uri())
+
+    def visit(self, address):
+        self._post("/url", {"url": address})
 
     def run(self, script):
         return self._post("/execute/sync", {"script": script, "args": []})

@@ -35,11 +35,59 @@ def test_a_pair_and_translations(bitext, tmp_path, capsys):
     assert tags >= {found["word"] for found in found["pair"]["words"]} > set()
     assert found["systems"]["reversed"]["bleu"] < 10
     assert found["systems"]["reversed"]["best_order"]["bleu"] == pytest.approx(100)
+    assert found["pair"]["profile"]["pairs"] == 300
+    assert found["pair"]["nearest"]["name"].startswith("a made-up verb-final language")
     assert main(["diagnose", *pair, *translations]) == 0
     printed = capsys.readouterr().out
-    for text in ("of the way", "Order headroom", "reversed, best BTG order", "What is left"):
+    details = ("of the way to the order of the links", "Measured cases", "Where most distance is left")
+    for text in ("Order headroom", "reversed, best BTG order", "What is left", "nearest case: "):
         assert text in printed
+    assert not any(text in printed for text in details)
+    assert printed.splitlines()[-1] == found["pair"]["verdict"]
+    assert found["pair"]["verdict"].startswith("Word order is worth trying: ")
     assert f"preorder train takes --method {found['pair']['method']} for such text: " in printed
+    assert main(["diagnose", *pair, "-v"]) == 0
+    printed = capsys.readouterr().out
+    assert all(text in printed for text in details)
+
+
+def test_the_order_of_translations_by_links(bitext, tmp_path, capsys):
+    """Of two systems one has a person's order and one the source's; neither shares a word with the person."""
+    pytest.importorskip("eflomal")
+    source, target = (bitext / f"train.{side}" for side in ("svo", "sov"))
+    reference = [line.upper() for line in target.read_text().splitlines()]
+    glosses = [" ".join(f"{word}x" for word in line.split()) for line in source.read_text().splitlines()]
+    people, near = write(tmp_path / "ref", *reference), write(tmp_path / "near", *glosses)
+    given = ["--test-src", str(source), "--hyp", f"same={target}", f"gloss={near}", "--tokenize", "none"]
+    assert main(["diagnose", *given, "--ref", people, "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)["orders"]
+    assert found["gloss"]["in_order"] > 0.9 > 0.2 > found["reference"]["in_order"]
+    assert found["same"]["differs"] < 0.2 < 0.8 < found["gloss"]["differs"]
+    assert found["gloss"]["tau_human"] == pytest.approx(found["reference"]["tau"], abs=0.1)
+    assert main(["diagnose", *given]) == 0
+    printed = capsys.readouterr().out
+    assert "Only source words that have links are seen" in printed
+    assert printed.splitlines()[-1].startswith("gloss keeps the source's order in ")
+    assert main(["diagnose", *given, "--out", str(tmp_path / "p.svg")]) == 2
+
+
+def test_plain_text(tmp_path, capsys):
+    """Links are to the tokens that Moses' rules make: ``Is n't it ?`` has four."""
+    pytest.importorskip("sacremoses")
+    english, french = (
+        write(tmp_path / "en", *["Isn't it?"] * 20),
+        write(tmp_path / "fr", *["N'est-ce pas?"] * 20),
+    )
+    files = ["--src", english, "--tgt", french, "--align", write(tmp_path / "links", *["0-2 2-1 3-3"] * 20)]
+    assert main(["diagnose", *files, "--tokenize", "en,fr", "--json"]) == 0
+    printed = capsys.readouterr()
+    assert "tokenize: en by sacremoses" in printed.err
+    assert json.loads(printed.out)["pair"]["profile"]["length"] == 4
+    assert main(["diagnose", *files, "--json"]) == 2
+    assert "links:1: link " in capsys.readouterr().err
+    with pytest.raises(SystemExit):
+        main(["diagnose", *files, "--tokenize", "en,fr:nothing"])
+    assert "no tokenizer 'nothing', only: moses" in capsys.readouterr().err
 
 
 def test_what_is_measured_is_not_learned_from(tmp_path, monkeypatch, capsys):

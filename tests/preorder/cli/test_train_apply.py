@@ -10,9 +10,11 @@ import sys
 import pytest
 
 import preorder
+from preorder.annotate.tokenizers import make_tokenizer
 from preorder.cli import main
 from preorder.data.formats import parse_features, parse_order, parse_positions
 from preorder.methods.perceptron_btg.learner import PerceptronLearner
+from tests.support.running import environment
 from tests.support.texts import content, write
 
 WORDS = SUBJECTS, VERBS, OBJECTS = [[f"{kind}{i}" for i in range(8)] for kind in "SVO"]
@@ -290,3 +292,45 @@ def test_annotated_text_comes_from_standard_input():
     ended = subprocess.run(command, input=line, capture_output=True, text=True, check=True)
     words, positions = zip(*(token.split("￨") for token in ended.stdout.split()), strict=True)
     assert (words, sorted(positions)) == (("i", "like", "the", "pen"), list("0123"))
+
+
+@pytest.mark.parametrize("more", ["", "--n-best 1"])
+def test_plain_text_is_split_as_its_tokens_are_written(run, tmp_path, capsys, more):
+    """In one way or the other; the tokenizer is named, and a tab in the first line is still no text."""
+    pytest.importorskip("sacremoses")
+    tokens, raw = write(tmp_path / "tokens", "I like the pen ."), write(tmp_path / "raw", "I like the pen.")
+    make_tokenizer.cache_clear()
+    found = [
+        main(
+            ["apply", "--model", "en-verb-final", "--src", path, "--format", "text", *options, *more.split()]
+        )
+        or capsys.readouterr()
+        for path, options in ((tokens, []), (raw, ["--tokenize", "en"]))
+    ]
+    assert found[0].out == found[1].out != ""
+    assert "tokenize: en by sacremoses" in found[1].err
+    given = ["apply", "--model", "en-verb-final", "--tokenize", "en"]
+    assert main([*given, "--src", write(tmp_path / "table", "a\tb")]) == 2
+    assert "table:1: a tab in the line" in capsys.readouterr().err
+    assert main([*given, "--annot", tokens]) == 2
+
+
+@pytest.mark.parametrize("more", [[], ["--n-best", "1", "--tokenize", "en"]])
+def test_a_co_process_is_answered_line_by_line(more):
+    """Each answer comes before the next line is sent, and the answers are those to a file."""
+    pytest.importorskip("sacremoses")
+    lines = ["I like the pen .", "", "she read a book about birds ."]
+    command = ["apply", "--model", "en-verb-final", "--line-by-line", "--format", "text", *more]
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.DEVNULL}
+    with subprocess.Popen(
+        [sys.executable, "-m", "preorder", *command], **pipes, env=environment()
+    ) as process:
+        answers = []
+        for line in lines:
+            process.stdin.write(f"{line}\n".encode())
+            process.stdin.flush()
+            answers.append(process.stdout.readline().decode().rstrip("\n"))
+        process.stdin.close()
+        assert (process.stdout.read(), process.wait(60)) == (b"", 0)
+    expected = preorder.LineModel("en-verb-final", "text")(lines)
+    assert [line.split(" ||| ")[1] for line in answers] == expected if more else answers == expected
