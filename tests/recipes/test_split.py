@@ -201,7 +201,7 @@ def test_languages_are_the_ends_of_the_names(tmp_path, files, names):
         ("--test-src empty --test-tgt empty.ja", "empty: no sentence pair is left"),
         ("--tgt -", "a corpus is read from files, not from standard input"),
         ("--src empty --tgt empty", "empty: is both the source and its translation"),
-        ("--tgt empty", "empty:2: the file ends after 1 lines, {folder}/my.en goes on"),
+        ("--tgt empty", "empty:2: the file ends after 1 line, {folder}/my.en goes on"),
         ("--src feature --tgt feature.ja", "feature:1: has token￨position already"),
         ("--src same --tgt same.ja", "same: too few pairs of different lines to split dev and test off"),
         ("--src three --tgt three.ja", "three: no pair is left to train on: all have a line of dev or"),

@@ -133,8 +133,8 @@ def test_alignments_and_lists(tmp_path):
     [
         (["a￨0", "b￨0", "c￨0"], ["x", "", "z"], r"tgt: all lines are empty, or all of a data worker \(num"),
         (["a￨0"], ["x"], r"src: fewer lines than data workers \(num_workers\): 1$"),
-        (["a￨0", "b￨0"], ["x"], r"tgt:2: the file ends after 1 lines, .*src goes on"),
-        (["a￨0"], ["x", "y"], r"src:2: the file ends after 1 lines, .*tgt goes on"),
+        (["a￨0", "b￨0"], ["x"], r"tgt:2: the file ends after 1 line, .*src goes on"),
+        (["a￨0"], ["x", "y"], r"src:2: the file ends after 1 line, .*tgt goes on"),
         (["a￨0", "b￨z"], ["x", "y"], r"src:2: not a token with its position: 'b￨z'"),
         ([], [], r"src: the file is empty"),
     ],

@@ -84,7 +84,7 @@ def test_empty_and_overlong_sentences_keep_their_lines(caplog):
     assert not any(alignments[line].links for line in (3, 5, 7))
     assert (module.MAX_ALIGNED - 1, 0) in alignments[9].links
     assert not Sampler(1, 1)(sources, targets).shares(7).size
-    assert "1 lines of more than 1,023 tokens have no links" in caplog.text
+    assert "1 line of more than 1,023 tokens have no links" in caplog.text
 
 
 def test_missing_eflomal_names_the_extra(monkeypatch):

@@ -40,7 +40,7 @@ def wrong():
         damaged = first + second[:2] + b"\xff" + second[2:]
         yield command, f"{file}:2: not valid UTF-8 (byte 3 of the line)", {file: damaged}
         if command != "apply":
-            yield command, f"{file}:2: the file ends after 1 lines", {file: first}
+            yield command, f"{file}:2: the file ends after 1 line", {file: first}
         if file == "links":
             for link in ("3-0", "99999999999-0"):
                 yield command, f"links:2: link {link} is out of range", {file: f"0-0\n{link}\n"}

@@ -59,7 +59,7 @@ evaluate --align link --order a --gold b | not allowed with
 evaluate --align link --gold link --unaligned keep | --unaligned has no effect with --gold
 evaluate --align link --order link --gold-first-index 1 | --gold-first-index has no effect without --gold
 evaluate --align none --gold none | none: the file is empty
-evaluate --align link --gold links | link:2: the file ends after 1 lines
+evaluate --align link --gold links | link:2: the file ends after 1 line
 evaluate --align possible --gold links | possible:2: possible links (i?j) in an alignment to be judged
 evaluate --align link --gold plus | plus:1: not an alignment link: '0+0'
 gold --src ab --align of.three | of.three:1: the alignment is of 3 source tokens, the sentence has 2
@@ -75,19 +75,19 @@ align $ --min-confidence 0.5 | --min-confidence has no effect without --samplers
 align $ --samplers 2 --min-confidence 0 | 0.0 is not a number above 0 and at most 1
 align $ --seed ² | '²' is not a whole number from 0 to 4294967295
 align $ --hand-src source --hand-tgt target --hand-align far | far:1: link 9-0 is out of range
-align $ --hand-src source --hand-tgt target --hand-align link | link:2: the file ends after 1 lines
+align $ --hand-src source --hand-tgt target --hand-align link | link:2: the file ends after 1 line
 align $ --hand-src source --hand-tgt target --hand-align few | 2 hand-aligned sentences are too few
 map --align links | nothing to do: name the texts, --tgt and --new-tgt, or --src and --new-src
 map --align links --tgt old | --tgt and --new-tgt belong together
 map --align links --tgt old --new-tgt new | new:1: these are not the same characters: 'ab' and 'ac'
-map --out out --align links --tgt old --new-tgt cut | cut:2: the file ends after 1 lines
+map --out out --align links --tgt old --new-tgt cut | cut:2: the file ends after 1 line
 show & --line 3 | h.src:3: the file has no such line
 show & --lines 1,2-4 | h.src:3: the file has no such line
 show & --max-length 3 | h.src: no sentence is left to be shown
 show & --gain 1 | --gain measures orders by links: it needs --align and --tgt
 show & --tgt h.tgt --worst 1 | --worst measures orders by links: it needs --align and --tgt
 show & --align h.align | --align links the source to a target: give --tgt, too
-show --src h.src --order h.order --line 2 | h.order:2: the file ends after 1 lines
+show --src h.src --order h.order --line 2 | h.order:2: the file ends after 1 line
 show & --lines 1, | '' is not a whole number from 1
 show & --lines 3-1 | ends before it begins: '3-1'
 show & --pos xx | --pos has no effect without --model
@@ -98,7 +98,7 @@ diagnose --pos tags --ref three --hyp a=three | give --src with --tgt or --align
 diagnose --src pairs --align links --ref three | give --src with --tgt or --align, or --ref with --hyp
 diagnose --src pairs --align far | far:1: link 9-0 is out of range
 diagnose --src pairs --align links --pos tags | tags:2: 1 POS tags for 2 words
-diagnose --src ab --align link | 1 lines are too few
+diagnose --src ab --align link | 1 line: too few
 diagnose --src pairs --align links --pos stanza | --pos: give a file of tags
 diagnose --src pairs --align links --ref three --hyp a=three --out d.svg | --out draws one picture
 annotate --src src | give --lang, such as en or zh-hans

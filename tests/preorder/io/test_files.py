@@ -31,7 +31,7 @@ def test_unreadable(tmp_path, suffix):
 
 def test_files_side_by_side():
     assert list(files.in_parallel(("a", "xy"), ("b", "zw"))) == [("x", "z"), ("y", "w")]
-    with pytest.raises(DataError, match="b:2: the file ends after 1 lines, a goes on"):
+    with pytest.raises(DataError, match="b:2: the file ends after 1 line, a goes on"):
         list(files.in_parallel(("a", "xy"), ("b", "z")))
     assert files.read_columns(("a", ["x", "y"]), ("b", [1, 2])) == [["x", "y"], [1, 2]]
     with pytest.raises(DataError, match="a: the file is empty"):
