@@ -26,6 +26,7 @@ include_patterns = [
     "CHANGELOG.md",
     "CONTRIBUTING.md",
     "docs/*",
+    "docs/papers/*",
     "config/README.md",
     "recipes/*/*.md",
 ]
