@@ -92,10 +92,10 @@ show & --lines 1, | '' is not a whole number from 1
 show & --lines 3-1 | ends before it begins: '3-1'
 show & --pos xx | --pos has no effect without --model
 show & --lang xx | --lang has no effect without --model
-diagnose | give --src with --tgt or --align, --ref with --hyp, or --test-src with --hyp
-diagnose --src pairs | give --src with --tgt or --align, --ref with --hyp, or --test-src with --hyp
-diagnose --pos tags --ref three --hyp a=three | give --src with --tgt or --align, --ref with --hyp, or --test-src with --hyp
-diagnose --src pairs --align links --ref three | give --src with --tgt or --align, --ref with --hyp, or --test-src with --hyp
+diagnose | give --src with --tgt or --align, --ref with --hyp
+diagnose --src pairs | give --src with --tgt or --align, --ref with --hyp
+diagnose --pos tags --ref three --hyp a=three | give --src with --tgt or --align, --ref with --hyp
+diagnose --src pairs --align links --ref three | give --src with --tgt or --align, --ref with --hyp
 diagnose --src pairs --align far | far:1: link 9-0 is out of range
 diagnose --src pairs --align links --pos tags | tags:2: 1 POS tags for 2 words
 diagnose --src ab --align link | 1 line: too few
