@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import functools
 import logging
+import mmap
 import os
 import resource
 import select
@@ -32,6 +33,8 @@ MAX_AHEAD = 2  # items taken from the input for each worker, while an earlier it
 GRACE = 10  # seconds from a program's SIGTERM to its SIGKILL
 INTERRUPTED = 130  # exit status after Ctrl-C, SIGTERM, and SIGHUP, which a terminal sends when it is closed
 
+_BLAS_ROOM = 2**27  # bytes for OpenBLAS, its buffer of 32 MiB, and what SciPy loads before
+_WITH_BLAS = ("scipy.linalg", "scipy.special")  # one of them is loaded before all else that loads it
 _PARENT_DEATH_SIGNAL = 1  # of prctl(2): it reaches compiled code, too
 _SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 _lifeline = functools.cache(os.pipe)  # its writing end is closed with this process
@@ -116,6 +119,8 @@ def _begin_worker(ended: Connection, log: Connection, level: int) -> None:
     from preorder.progress import LOGGER
 
     signal.signal(signal.SIGINT, signal.SIG_DFL)
+    if _is_memory_limited():
+        _guard_blas()
     watch(os.dup(ended.fileno()), lambda: os._exit(0))
     LOGGER.addHandler(_PipeHandler(log))
     LOGGER.setLevel(level)
@@ -172,9 +177,11 @@ def run_command(module: str) -> int:
     for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
         if getattr(sys, name) is None:  # it is closed: no file of ours is to take its number
             setattr(sys, name, open(os.devnull, mode))  # noqa: SIM115
-    is_limited = resource.getrlimit(resource.RLIMIT_AS)[0] != resource.RLIM_INFINITY
+    is_limited = _is_memory_limited()
     if is_limited and hasattr(signal, "sigwaitinfo"):
         _work_in_child()
+    if is_limited:
+        _guard_blas()
     end_when_interrupted()
     from importlib import import_module
 
@@ -187,6 +194,31 @@ def run_command(module: str) -> int:
             raise
         return _say_no_memory()
     return main()
+
+
+def _is_memory_limited() -> bool:
+    return resource.getrlimit(resource.RLIMIT_AS)[0] != resource.RLIM_INFINITY
+
+
+def _guard_blas() -> None:
+    """Let an import of SciPy fail where its OpenBLAS has no memory, which it would ask for without end.
+
+    Numba then does without, and what needs SciPy ends with one line. Each thread of OpenBLAS takes memory.
+    """
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+    sys.meta_path.insert(0, _BlasGuard())
+
+
+class _BlasGuard:
+    def find_spec(self, name: str, path: object = None, target: object = None) -> None:
+        """Raise ImportError before OpenBLAS is loaded if there is no memory for it."""
+        if name in _WITH_BLAS:
+            try:
+                mmap.mmap(-1, _BLAS_ROOM).close()
+            except OSError:
+                from preorder.errors import NO_MEMORY
+
+                raise ImportError(NO_MEMORY) from None
 
 
 def _work_in_child() -> None:

@@ -43,6 +43,36 @@ def test_where_memory_is_limited_an_abort_of_a_library_is_one_line(tmp_path, end
     assert [path.name for path in tmp_path.glob("*out*")] == left
 
 
+BLAS = """
+import importlib, os, re, resource, signal, sys
+import numpy, scipy
+from preorder import processes
+
+pages = int(re.search("VmSize:\\s*(\\d+)", open("/proc/self/status").read())[1]) * 1024
+for mebibytes in range(20, 221, 25):
+    if not os.fork():
+        signal.alarm(10)
+        resource.setrlimit(resource.RLIMIT_AS, (pages + mebibytes * 2**20,) * 2)
+        processes._guard_blas()
+        try:
+            importlib.import_module(sys.argv[1])
+        except ImportError:
+            os._exit(2)
+        os._exit(0)
+    print(os.waitstatus_to_exitcode(os.wait()[1]))
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="macOS limits no address space")
+@pytest.mark.parametrize("module", ["scipy.linalg", "scipy.special"])
+def test_where_memory_is_limited_scipy_is_not_loaded_without_end(module):
+    command = [sys.executable, "-c", BLAS, module]
+    ended = subprocess.run(command, env=environment(), capture_output=True, text=True)
+    statuses = ended.stdout.split()
+    assert statuses == sorted(statuses, reverse=True)
+    assert set(statuses) == {"0", "2"}
+
+
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGKILL])
 def test_where_memory_is_limited_signals_reach_the_work(tmp_path, number):
     (tmp_path / "limited.py").write_text(LIMITED.replace("getattr", "import time; time.sleep(60); getattr"))
@@ -61,7 +91,7 @@ def test_where_memory_is_limited_signals_reach_the_work(tmp_path, number):
 )
 def test_a_program_ends_as_without_a_launcher(tmp_path, script, status):
     with processes.start(["sh", "-c", script], cwd=tmp_path) as process:
-        pass
+        processes._guard_blas()
     assert process.returncode == status
     wait_until(lambda: not still_running(str(tmp_path)))
 
