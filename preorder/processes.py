@@ -35,6 +35,7 @@ INTERRUPTED = 130  # exit status after Ctrl-C, SIGTERM, and SIGHUP, which a term
 
 _BLAS_ROOM = 2**27  # bytes for OpenBLAS, its buffer of 32 MiB, and what SciPy loads before
 _WITH_BLAS = ("scipy.linalg", "scipy.special")  # one of them is loaded before all else that loads it
+_NO_THREAD_DATA = 127  # exit status that glibc ends with where a thread-local variable finds no memory
 _PARENT_DEATH_SIGNAL = 1  # of prctl(2): it reaches compiled code, too
 _SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 _lifeline = functools.cache(os.pipe)  # its writing end is closed with this process
@@ -210,7 +211,7 @@ def _guard_blas() -> None:
 
 
 class _BlasGuard:
-    def find_spec(self, name: str, path: object = None, target: object = None) -> None:
+    def find_spec(self, name: str, *_: object) -> None:
         """Raise ImportError before OpenBLAS is loaded if there is no memory for it."""
         if name in _WITH_BLAS:
             try:
@@ -240,7 +241,7 @@ def _work_in_child() -> None:
         if got.si_signo != signal.SIGCHLD and got.si_pid:  # else it is the terminal's, and the child's, too
             os.kill(child, got.si_signo)
     status = os.waitstatus_to_exitcode(ended[1])
-    if -status in (signal.SIGABRT, signal.SIGBUS, signal.SIGSEGV):
+    if status == _NO_THREAD_DATA or -status in (signal.SIGABRT, signal.SIGBUS, signal.SIGSEGV):
         from preorder.io.atomic import remove_all_left
 
         for word in sys.argv[1:]:

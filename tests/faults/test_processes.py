@@ -32,7 +32,12 @@ if __name__ == "__main__":
 
 @pytest.mark.parametrize(
     ("ending", "status", "message", "left"),
-    [("abort", 2, f"{NO_MEMORY}\n", []), ("_exit 5", 5, "", [".out.0.partial"]), ("getpid", 0, "", ["out"])],
+    [
+        ("abort", 2, f"{NO_MEMORY}\n", []),
+        ("_exit 127", 2, f"{NO_MEMORY}\n", []),
+        ("_exit 5", 5, "", [".out.0.partial"]),
+        ("getpid", 0, "", ["out"]),
+    ],
 )
 def test_where_memory_is_limited_an_abort_of_a_library_is_one_line(tmp_path, ending, status, message, left):
     (tmp_path / "limited.py").write_text(LIMITED)
