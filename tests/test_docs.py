@@ -91,6 +91,18 @@ def test_the_examples_of_docstrings(module):
     assert (failed, attempted > 0) == (0, True)
 
 
+def test_the_block_of_the_readme_runs(tmp_path):
+    pytest.importorskip("eflomal")
+    (block,) = re.findall(r"^```bash\n(.*?)^```$", (ROOT / "README.md").read_text("utf-8"), re.M | re.S)
+    (tmp_path / ".venv/bin").mkdir(parents=True)
+    (tmp_path / ".venv/bin/activate").write_text(f'export PATH="{Path(sys.executable).parent}:$PATH"\n')
+    variables = {name: value for name, value in os.environ.items() if name in ("HOME", "TMPDIR", "LANG")}
+    variables |= {"PATH": os.defpath, "PYTHONPATH": str(ROOT)}
+    line = ["bash", "-c", SHORTER + block]
+    subprocess.run(line, cwd=tmp_path, env=variables, check=True)
+    assert "￨" in (tmp_path / "bitext/test.features").read_text(encoding="utf-8")
+
+
 @pytest.mark.slow
 def test_the_block_ends_in_figures(tmp_path):
     for program in ("onmt", "eflomal"):
