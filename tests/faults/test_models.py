@@ -307,7 +307,7 @@ def test_a_flipped_bit_is_found(tmp_path, two_models):
     )
     for _ in each_with_a_flipped_bit(tmp_path / "checkpoint", 3):
         with pytest.raises(
-            PreorderError, match="not a checkpoint; --fresh starts|with other data or options"
+            PreorderError, match="not a checkpoint; `fresh` starts|with other data or options"
         ):
             Checkpoint(tmp_path / "checkpoint").load("key")
 

@@ -79,7 +79,7 @@ COMMANDS = {
 MISTAKES = [
     *(
         (f"{command} {name}.pt", message)
-        for command in ("translate -model", "train -train_from")
+        for command in ("translate -model", "train -train_steps 9 -train_from")
         for name, (_, message) in SPOILT.items()
         if message
     ),
@@ -133,7 +133,7 @@ onmt_translate -src valid.src -output out | the following arguments are required
 onmt_build_vocab -config config.yaml -save_data x | vocab.src is there already: -overwrite
 average other_words.pt | model_step_1.pt and other_words.pt are of different models: their wor
 average nan.pt | nan.pt: the weights are not finite
-average without_weights.pt | without_weights.pt: not a checkpoint of OpenNMT-py: no 'model' in it
+average without_weights.pt | without_weights.pt: no weights: they are neither in it nor in
 release --model absent.pt | absent.pt: No such file
 onmt_server --model_config absent | absent: cannot be read
 onmt_server --model_config config.yaml | config.yaml:1: not JSON

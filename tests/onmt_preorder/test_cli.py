@@ -8,6 +8,7 @@ import torch
 
 from onmt_preorder.cli import _prompted, main
 from onmt_preorder.input import raw_text
+from preorder.annotate import tokenizers
 from preorder.errors import MissingExtraError
 from preorder.progress import LOGGER
 from tests.support.opennmt import make_opt
@@ -43,13 +44,14 @@ def test_usage(capsys, arguments, message):
     assert printed.count("\n") == 1
 
 
-@pytest.mark.parametrize("argument", ["--tokenize", "--detokenize"])
+@pytest.mark.parametrize("argument", ["--tokenize de:moses", "--detokenize de"])
 def test_without_sacremoses(monkeypatch, capsys, argument):
     raw_text.make_tokenizer.cache_clear()
     raw_text.make_detokenizer.cache_clear()
-    raw_text._moses.cache_clear()
+    tokenizers.make_tokenizer.cache_clear()
+    tokenizers._moses.cache_clear()
     monkeypatch.setitem(sys.modules, "sacremoses", None)
-    assert main(["translate", "--model", "nowhere.pt", argument, "de"]) == 2
+    assert main(["translate", "--model", "nowhere.pt", *argument.split()]) == 2
     assert capsys.readouterr().err == f"{MissingExtraError('sacremoses', 'text')}\n"
 
 

@@ -20,8 +20,8 @@ if find_spec("ray") is None:
 
 from preorder.cli import main
 from preorder.errors import UsageError
+from preorder.shards import on_ray as engine
 from preorder.shards.jobs import ShardsError, run_shards
-from preorder.shards.jobs import on_ray as engine
 from preorder.shards.on_ray import RayOptions, connected, load_ray
 from tests.support import ray_work
 from tests.support.running import environment, still_running, wait_until

@@ -13,6 +13,7 @@ from fsspec.implementations.memory import MemoryFileSystem
 from preorder import progress
 from preorder.errors import DataError, UsageError
 from preorder.io import files
+from preorder.shards import on_ray
 from preorder.shards.jobs import (
     MANIFEST,
     Shard,
@@ -21,7 +22,6 @@ from preorder.shards.jobs import (
     find_shards,
     in_threads,
     in_worker_processes,
-    on_ray,
     run_shards,
 )
 
