@@ -140,6 +140,8 @@ def draw(settings: Sequence[Setting]) -> Figure:
     """Draw a panel for each direction: gains of BLEU with 95 % intervals against the number of pairs."""
     directions = [list(group) for _, group in groupby(settings, key=lambda one: one.direction)]
     directions = [group for group in directions if len(group) > 1]
+    if not directions:
+        raise UsageError("--picture: no direction has archives of two sizes")
     figure, panels = new_figure(len(directions))
     looks, handles = styles(list(DRAWN)), {}
     for axes, group in zip(panels, directions, strict=True):
