@@ -87,7 +87,7 @@ def new_figure(panels: int) -> tuple[Figure, list[Axes]]:
     return figure, list(figure.subplots(panels, 1, squeeze=False)[:, 0])
 
 
-def _add_legend(figure: Figure, handles: Mapping[str, Any]) -> None:
+def add_legend(figure: Figure, handles: Mapping[str, Any]) -> None:
     """Put one legend above all panels; names in it are plain text, whatever characters they have."""
     longest = max(map(cell_len, handles)) * 0.6 * PARAMETERS["font.size"] / 72  # inches
     columns = min(4, max(1, int(WIDTH / (longest + 0.6))))
@@ -130,7 +130,7 @@ def draw_curves(curves: Curves) -> Figure:
     handles: dict[str, Any] = {}
     for axes, (name, lines) in zip(panels, curves.measures.items(), strict=True):
         for k, (system, line) in enumerate(lines.items()):
-            scores, below, above = _numbers(line)
+            scores, below, above = numbers(line)
             shift = (k - (len(lines) - 1) / 2) * min(APART, SPREAD / len(lines)) * step
             look = {"color": looks[system].colour, "linestyle": looks[system].line, "linewidth": 1.3}
             look |= {"marker": looks[system].marker, "markersize": 4.5}
@@ -138,7 +138,7 @@ def draw_curves(curves: Curves) -> Figure:
         axes.set_ylabel(SCORE_FORMATS[name].label)
         axes.set_xticks(xs, labels)
     panels[-1].set_xlabel(f"{curves.axis}, {counted}")
-    _add_legend(figure, handles)
+    add_legend(figure, handles)
     return figure
 
 
@@ -150,7 +150,7 @@ def draw_breakdown(breakdown: Breakdown) -> Figure:
     width = BARS / len(looks)
     handles = {}
     for k, (name, found) in enumerate(breakdown.systems.items()):
-        scores, below, above = _numbers([found[part] for part in parts])
+        scores, below, above = numbers([found[part] for part in parts])
         xs = np.arange(len(parts)) + (k - (len(looks) - 1) / 2) * width
         face = "#ffffff" if looks[name].hatch else "#bfbfbf"
         look = {"color": face, "edgecolor": looks[name].colour, "hatch": looks[name].hatch}
@@ -159,11 +159,11 @@ def draw_breakdown(breakdown: Breakdown) -> Figure:
     titles = [SCORE_FORMATS[part].title.replace(" ", "\n") for part in parts]
     axes.set_xticks(range(len(parts)), titles)
     axes.set_ylabel(BREAKDOWN_TITLES[breakdown.kind].partition(";")[0])
-    _add_legend(figure, handles)
+    add_legend(figure, handles)
     return figure
 
 
-def _numbers(estimates: Sequence[Estimate | None]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def numbers(estimates: Sequence[Estimate | None]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return scores, and how far the intervals reach below and above them; NaN where there is none."""
     rows = [(np.nan,) * 3 if one is None else (one.score, *one.interval) for one in estimates]
     scores, low, high = np.array(rows, float).reshape(-1, 3).T

@@ -16,8 +16,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from preorder.analysis.analyses import EvaluationFiles, read_evaluation_data
-from preorder.analysis.plots import INTERVAL, WIDTH, new_figure, styles, write_picture
-from preorder.analysis.results import BLEU_SCORES, SCORE_FORMATS
+from preorder.analysis.plots import INTERVAL, add_legend, new_figure, numbers, styles, write_picture
+from preorder.analysis.results import BLEU_SCORES, SCORE_FORMATS, Estimate
 from preorder.command_line.paths import paths_by_name
 from preorder.errors import UsageError
 from preorder.io import files
@@ -154,9 +154,7 @@ def draw(settings: Sequence[Setting]) -> Figure:
             if not found:
                 continue
             xs = [pairs * 1.03 ** (k - len(DRAWN) // 2) for pairs, _ in found]  # side by side
-            gains = [gain.difference for _, gain in found]
-            ends = list(zip(*(gain.interval for _, gain in found), strict=True))
-            errors = [[abs(end - gain) for end, gain in zip(side, gains, strict=True)] for side in ends]
+            gains, *errors = numbers([Estimate(gain.difference, gain.interval) for _, gain in found])
             look = {"color": looks[name].colour, "linestyle": looks[name].line, "marker": looks[name].marker}
             handles[DRAWN[name]] = axes.errorbar(
                 xs, gains, errors, markersize=4.5, linewidth=1.3, **look, **INTERVAL
@@ -168,7 +166,7 @@ def draw(settings: Sequence[Setting]) -> Figure:
         axes.axhline(0, color="#000000", linewidth=0.6)
         axes.set_ylabel(f"{group[0].direction}: gain of BLEU")
     panels[-1].set_xlabel("training pairs")
-    figure.legend(handles.values(), handles, loc="outside upper left", ncols=max(1, int(WIDTH / 1.7)))
+    add_legend(figure, handles)
     return figure
 
 

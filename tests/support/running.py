@@ -8,6 +8,7 @@ import time
 from pathlib import Path
 
 from preorder.annotate import stanza
+from preorder.cli import main
 from preorder.errors import DataError
 from preorder.processes import in_processes
 
@@ -19,6 +20,18 @@ def wait_until(condition, seconds=60):
     while not condition():
         assert time.monotonic() < end
         time.sleep(0.02)
+
+
+def run_command(capsys, line, status=0):
+    """Run a command line of ``preorder``, which must end with the status; return what it prints and says."""
+    capsys.readouterr()
+    try:
+        found = main(line.split())
+    except SystemExit as end:
+        found = end.code
+    said = capsys.readouterr()
+    assert found == status, said.err
+    return said
 
 
 def still_running(mark):

@@ -1,8 +1,10 @@
 """What tests of commands share."""
 
+from functools import partial
+
 import pytest
 
-from preorder.cli import main
+from tests.support.running import run_command
 
 
 @pytest.fixture
@@ -10,17 +12,7 @@ def run(tmp_path, monkeypatch, capsys):
     """Give a function that runs a command line in a folder, and returns what is printed and said."""
     monkeypatch.chdir(tmp_path)
 
-    def run(line, status=0):
-        capsys.readouterr()
-        try:
-            found = main(line.split())
-        except SystemExit as end:
-            found = end.code
-        said = capsys.readouterr()
-        assert found == status, said.err
-        return said
-
-    return run
+    return partial(run_command, capsys)
 
 
 @pytest.fixture

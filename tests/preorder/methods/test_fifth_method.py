@@ -8,10 +8,10 @@ import pytest
 
 import preorder
 from preorder import methods
-from preorder.cli import main
 from preorder.errors import UsageError
 from preorder.learning.options import options_of
 from preorder.methods.registry import METHODS, Method, all_options
+from tests.support.running import run_command
 
 MODEL = '''
 """Turns all sentences around, if most pairs of links in the training text cross."""
@@ -107,13 +107,7 @@ def run(folder, capsys):
     """Give a function that runs a command, and returns its output, or what it says where it ends with 2."""
 
     def run(line, status=0):
-        capsys.readouterr()
-        try:
-            found = main(line.split())
-        except SystemExit as end:
-            found = end.code
-        said = capsys.readouterr()
-        assert found == status, said.err
+        said = run_command(capsys, line, status)
         return said.err if status else said.out
 
     return run
