@@ -18,7 +18,7 @@ from preorder_recipes.commands import execute, make_parser
 from preorder_recipes.eole import configuration
 from preorder_recipes.pipeline.subwords import KINDS
 
-SIZES = ("tiny", "small", "small_long", "medium", "medium_long", "paper")
+SIZES = ("tiny", "little", "small", "small_long", "medium", "medium_long", "paper")
 DEFAULT_SIZE = "small"  # of the families in config/, too
 SUBWORD_TRANSFORM = "sentencepiece"  # of OpenNMT-py, by which config/subwords.yaml splits words
 

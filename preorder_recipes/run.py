@@ -69,11 +69,11 @@ def build_parser() -> argparse.ArgumentParser:
     return parser
 
 
-def add_options(parser: argparse.ArgumentParser) -> None:
+def add_options(parser: argparse.ArgumentParser, default_size: str = DEFAULT_SIZE) -> None:
     """Add all options but those of the data."""
     add = parser.add_argument
     add_folder(parser)
-    add("--size", choices=SIZES, default=DEFAULT_SIZE, help="of the models (default: %(default)s)")
+    add("--size", choices=SIZES, default=default_size, help="of the models (default: %(default)s)")
     what = f"files of config/system, without .yaml, or your own; {ALL}: all that have the size"
     what += f" (default: {SYSTEMS}; with --preorderer alone {SYSTEMS_WITHOUT_LINKS}, which need no links)"
     add("--systems", metavar="S,…", help=what)

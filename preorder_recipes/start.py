@@ -10,14 +10,19 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Sequence
+from typing import Any
 
 from onmt_preorder.opennmt import registration
+from preorder.io import files
 from preorder_recipes import run as main_job
 from preorder_recipes.commands import execute, make_parser
 from preorder_recipes.pipeline.runner import StepRunner
 from preorder_recipes.split import add_texts, names_of, texts_of, write_split
 
 CORPUS = "corpus"
+BY_TEXT = "by the text"
+LITTLE = 20_000  # pairs
+SHORT = 12  # words of a sentence, on average
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -25,7 +30,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     command = "start --src my.en --tgt my.tr"
     parser = make_parser(start, epilog=main_job.EXAMPLES.format(command=command, model="en-verb-final"))
     add_texts(parser)
-    main_job.add_options(parser)
+    main_job.add_options(parser, BY_TEXT)
     parser.set_defaults(jobs=2, given_alignment=False, hand_alignment=None)
     return execute(parser, argv)
 
@@ -40,7 +45,27 @@ def start(arguments: argparse.Namespace) -> None:
         runner.note("split", "python", "-m", "preorder_recipes.split", *texts_of(arguments), "--out", CORPUS)
         for message in messages:
             runner.say(message)
-    main_job.run(argparse.Namespace(**vars(arguments) | {"data": corpus, "source": source, "target": target}))
+    chosen = {"data": corpus, "source": source, "target": target}
+    if arguments.size == BY_TEXT:
+        words = [line.split() for line in files.read_lines(str(corpus / f"train.{source}"))]
+        settings = settings_for(len(words), sum(map(len, words)) / len(words))
+        if arguments.subwords:
+            settings = {"size": settings["size"]}
+        named = " ".join(f"--{name.replace('_', '-')} {value}" for name, value in settings.items())
+        runner.say(f"for this text: {named}")
+        chosen |= settings
+    main_job.run(argparse.Namespace(**vars(arguments) | chosen))
+
+
+def settings_for(pairs: int, words: float) -> dict[str, Any]:
+    """Return options of ``preorder_recipes.run`` for so many pairs of so many source words on average.
+
+    The fewer pairs, the fewer pieces of words and the more dropout (recipes/pydocs/RESULTS.md).
+    """
+    if pairs >= LITTLE and words < SHORT:
+        return {"size": "small"}
+    pieces = 2000 if pairs < LITTLE // 10 else 4000 if pairs < 50_000 else 8000
+    return {"size": "little" if pairs < LITTLE else "small_long", "subwords": "bpe", "subword_size": pieces}
 
 
 if __name__ == "__main__":

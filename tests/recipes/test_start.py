@@ -62,15 +62,35 @@ def test_the_commands_that_are_shown_make_the_same(one_thread, texts, tmp_path, 
     assert made(run) == first
 
 
-def test_an_own_corpus_is_small_unless_told_otherwise(texts, tmp_path, monkeypatch):
+@pytest.mark.parametrize(
+    ("pairs", "words", "settings"),
+    [
+        (1_999, 17.0, ("little", "bpe", 2000)),
+        (2_000, 17.0, ("little", "bpe", 4000)),
+        (19_999, 8.0, ("little", "bpe", 4000)),
+        (20_000, 8.0, ("small",)),
+        (20_000, 17.0, ("small_long", "bpe", 4000)),
+        (50_000, 17.0, ("small_long", "bpe", 8000)),
+        (50_000, 8.0, ("small",)),
+    ],
+)
+def test_the_settings_follow_from_the_text(pairs, words, settings):
+    assert tuple(start.settings_for(pairs, words).values()) == settings
+
+
+def test_an_own_corpus_is_trained_as_fits_it_unless_told_otherwise(texts, tmp_path, monkeypatch, capsys):
     found = []
     monkeypatch.setattr("preorder_recipes.run.run", found.append)
     line = [*texts, "--run", str(tmp_path / "run")]
     assert start.main(line) == start.main([*line, "--size", "tiny", "--preorder", "--seed", "7"]) == 0
-    assert [(one.source, one.target, one.size, one.jobs, one.cross_fit) for one in found] == [
-        ("svo", "sov", "small", 2, 5),
-        ("svo", "sov", "tiny", 2, 5),
+    assert start.main([*line, "--subwords", "unigram", "--subword-size", "500"]) == 0
+    keys = ("source", "target", "size", "subwords", "subword_size", "jobs", "cross_fit")
+    assert [tuple(vars(one)[key] for key in keys) for one in found] == [
+        ("svo", "sov", "little", "bpe", 2000, 2, 5),
+        ("svo", "sov", "tiny", None, 4000, 2, 5),
+        ("svo", "sov", "little", "unigram", 500, 2, 5),
     ]
+    assert "for this text: --size little --subwords bpe --subword-size 2000" in capsys.readouterr().err
     assert found[1].preorder == ["--seed", "7"]
     assert {path.name for path in (tmp_path / "run/corpus").iterdir()} == {
         f"{part}.{side}" for part in ("train", "dev", "test") for side in ("svo", "sov")
