@@ -78,7 +78,7 @@ class Case:
     profile: Profile
     baseline: float  # BLEU without an order
     gain: float  # in BLEU
-    precision: float | None  # gained in BLEU's precision
+    precision: float  # gained in BLEU's precision
     sure: bool  # the gain is significant, p < 0.05, and precision does not fall
 
     @property
