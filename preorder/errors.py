@@ -98,13 +98,17 @@ def one_line(name: str) -> str:
 
 def shown(text: object) -> str:
     """Return the ``repr`` of what is wrong in a file, cut where it is long."""
-    text = repr(text).replace("\n", " ")  # of a table
-    return text if len(text) <= MAX_SHOWN else text[:MAX_SHOWN] + " …"
+    return cut(repr(text).replace("\n", " "))  # of a table
+
+
+def cut(text: str, length: int = MAX_SHOWN) -> str:
+    """Return the first characters of a text, and an ellipsis if there are more."""
+    return text if len(text) <= length else text[:length] + " …"
 
 
 def require(module: str, extra: str) -> ModuleType:
     """Import an optional dependency that the ``extra`` of this package installs."""
     try:
         return importlib.import_module(module)
-    except ImportError as error:
+    except ModuleNotFoundError as error:
         raise MissingExtraError(module, extra) from error

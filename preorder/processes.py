@@ -6,8 +6,10 @@ Any other program is run by a launcher: this file as a script, which imports Pyt
 
 from __future__ import annotations
 
+import atexit
 import contextlib
 import functools
+import importlib
 import logging
 import mmap
 import os
@@ -19,6 +21,8 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from importlib.machinery import ModuleSpec, PathFinder
+from types import ModuleType
 from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
 if TYPE_CHECKING:
@@ -33,8 +37,8 @@ MAX_AHEAD = 2  # items taken from the input for each worker, while an earlier it
 GRACE = 10  # seconds from a program's SIGTERM to its SIGKILL
 INTERRUPTED = 130  # exit status after Ctrl-C, SIGTERM, and SIGHUP, which a terminal sends when it is closed
 
-_BLAS_ROOM = 2**27  # bytes for OpenBLAS, its buffer of 32 MiB, and what SciPy loads before
-_WITH_BLAS = ("scipy.linalg", "scipy.special")  # one of them is loaded before all else that loads it
+_BLAS_ROOM = 5 * 2**25  # bytes for OpenBLAS, its two buffers of 32 MiB, and what SciPy loads before
+_WITH_BLAS = ("numpy", "scipy.linalg")  # each has an OpenBLAS of its own
 _NO_THREAD_DATA = 127  # exit status that glibc ends with where a thread-local variable finds no memory
 _PARENT_DEATH_SIGNAL = 1  # of prctl(2): it reaches compiled code, too
 _SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
@@ -184,17 +188,20 @@ def run_command(module: str) -> int:
     if is_limited:
         _guard_blas()
     end_when_interrupted()
-    from importlib import import_module
-
     try:
-        main = import_module(module).main
+        main = importlib.import_module(module).main
     except ModuleNotFoundError:
         raise
     except Exception:  # of modules in C it may be any
         if not is_limited:
             raise
         return _say_no_memory()
-    return main()
+    status = main()
+    if is_limited:  # libraries in C++ may fail to clean up, after all is said
+        sys.stdout.flush()
+        atexit._run_exitfuncs()
+        os._exit(status)
+    return status
 
 
 def _is_memory_limited() -> bool:
@@ -202,24 +209,36 @@ def _is_memory_limited() -> bool:
 
 
 def _guard_blas() -> None:
-    """Let an import of SciPy fail where its OpenBLAS has no memory, which it would ask for without end.
+    """Let an import of NumPy or SciPy fail where OpenBLAS has no memory, for which it would ask without end.
 
-    Numba then does without, and what needs SciPy ends with one line. Each thread of OpenBLAS takes memory.
+    Numba then does without SciPy, and what needs it ends with one line. Each thread of OpenBLAS takes memory.
     """
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     sys.meta_path.insert(0, _BlasGuard())
 
 
 class _BlasGuard:
-    def find_spec(self, name: str, *_: object) -> None:
-        """Raise ImportError before OpenBLAS is loaded if there is no memory for it."""
-        if name in _WITH_BLAS:
-            try:
-                mmap.mmap(-1, _BLAS_ROOM).close()
-            except OSError:
-                from preorder.errors import NO_MEMORY
+    def find_spec(self, name: str, path: Sequence[str] | None = None, *_: object) -> ModuleSpec | None:
+        """Find a library that loads OpenBLAS; raise ImportError if there is no memory for it."""
+        if name == "scipy.special":  # it loads OpenBLAS, too, before it imports scipy.linalg
+            importlib.import_module("scipy.linalg")
+        if name not in _WITH_BLAS:
+            return None
+        try:
+            mmap.mmap(-1, _BLAS_ROOM).close()
+        except OSError:
+            from preorder.errors import NO_MEMORY
 
-                raise ImportError(NO_MEMORY) from None
+            raise ImportError(NO_MEMORY) from None
+        if (spec := PathFinder.find_spec(name, path)) and spec.loader:
+            spec.loader.exec_module = functools.partial(_load_blas, spec.loader.exec_module)
+        return spec
+
+
+def _load_blas(load: Callable[[ModuleType], None], module: ModuleType) -> None:
+    """Load NumPy or ``scipy.linalg``, and let OpenBLAS take the buffer of its first call at once."""
+    load(module)
+    getattr(module, "linalg", module).inv([[1.0]])
 
 
 def _work_in_child() -> None:

@@ -189,9 +189,11 @@ def _stems(pieces: list[_Unit], words: list[_Unit]) -> tuple[list[range | None],
     stems: list[range | None] = []
     differences = []
     low = cursor = 0
-    for high, place in enumerate((*_places(pieces, text, borders), len(text))):
-        if place < 0:
+    places = [*_places(pieces, text, borders), range(len(text), len(text))]
+    for high, found in enumerate(places):
+        if found is None:
             continue
+        place = found.start
         if low < high or cursor < place:  # a gap
             missed = [piece for piece in pieces[low:high] if not piece.is_mark]
             lost = [index for index in range(cursor, place) if not _is_slight(text[index])]
@@ -213,7 +215,7 @@ def _stems(pieces: list[_Unit], words: list[_Unit]) -> tuple[list[range | None],
             for piece in pieces[low:high]:
                 stems += [None if piece.is_mark else next(shares)] * len(piece.tokens)
         if high < len(pieces):
-            cursor = place + len(pieces[high].spelled)
+            cursor = found.stop
             stems += [range(owners[place].start, owners[cursor - 1].stop)] * len(pieces[high].tokens)
         low = high + 1
     return stems, differences
@@ -224,8 +226,9 @@ def _is_slight(character: str) -> bool:
     return unicodedata.category(character) in {"Mn", "Me", "Cf", "Cc", "Zs"}
 
 
-def _places(pieces: Sequence[_Unit], text: str, borders: set[int]) -> list[int]:
-    places = [-1] * len(pieces)
+def _places(pieces: Sequence[_Unit], text: str, borders: set[int]) -> list[range | None]:
+    """Return the characters of the text that each piece spells; None: it spells none."""
+    places: list[range | None] = [None] * len(pieces)
     lengths = [0 if piece.is_mark else len(piece.spelled) for piece in pieces]
     begins = list(accumulate(lengths, initial=0))
     spelled = "".join(piece.spelled for piece in pieces if not piece.is_mark)
@@ -239,7 +242,7 @@ def _places(pieces: Sequence[_Unit], text: str, borders: set[int]) -> list[int]:
             and not pieces[found[-1]].ends_inside
         ):
             for index in found:
-                places[index] = begins[index] - before
+                places[index] = range(begins[index] - before, begins[index + 1] - before)
             return places
     low = start = 0
     while low < len(pieces) and start < len(text):
@@ -248,38 +251,51 @@ def _places(pieces: Sequence[_Unit], text: str, borders: set[int]) -> list[int]:
         part = text[base : base + REACH]
         inside = np.array([base + offset not in borders for offset in range(len(part) + 1)], np.int32)
         for index, place in enumerate(_best_places(block, part, inside)[:kept], low):
-            if place >= 0:
-                places[index] = base + place
-                start = base + place + len(pieces[index].spelled)
+            if place:
+                start = base + place.stop
+                places[index] = range(base + place.start, start)
         low += kept
     return places
 
 
-def _best_places(pieces: Sequence[_Unit], text: str, inside: NDArray[np.int32]) -> list[int]:
+def _best_places(pieces: Sequence[_Unit], text: str, inside: NDArray[np.int32]) -> list[range | None]:
     """Return :func:`_places`, the best of all ways.
 
-    An equal character counts 2. Each of these counts -1: a gap, in the pieces or in the text or in both at a
-    place; its begin and its end, if inside a word; the begin and the end of a piece, if its marks say
-    otherwise; a border of words inside a piece. ``inside`` is 1 for each place inside a word, else 0.
+    An equal character counts 2. An unknown piece takes one or more characters, which count nothing. Each of
+    these counts -1: a gap, in the pieces or in the text or in both at a place; its begin and its end, if
+    inside a word; the begin and the end of a piece, if its marks say otherwise; a border of words inside a
+    piece. ``inside`` is 1 for each place inside a word, else 0.
     """
     outside = np.cumsum(1 - inside)
     tight = np.full(len(inside), _LOW, np.int32)  # the best score by the place reached, behind an equal piece
     tight[0] = 0
     loose = np.maximum.accumulate(tight - 1 - inside)  # the same in a gap
     rows = [(tight, loose)]
+    origins = []  # where each piece begins, by where it may end
     for piece in pieces:
-        ends = np.fromiter(_ends(piece.spelled, text), np.intp)
-        begins = ends - len(piece.spelled)
-        score = np.maximum(tight[begins], loose[begins] - inside[begins])
-        score += 2 * len(piece.spelled) - (outside[ends - 1] - outside[begins])
-        for places, is_inside in ((begins, piece.begins_inside), (ends, piece.ends_inside)):
-            if is_inside is not None:
-                score -= inside[places] != is_inside
+        if piece.is_unknown:
+            begins, ends = np.arange(len(text)), np.arange(1, len(text) + 1)
+        else:
+            ends = np.fromiter(_ends(piece.spelled, text), np.intp)
+            begins = ends - len(piece.spelled)
+        score = np.maximum(tight[begins], loose[begins] - inside[begins]) + outside[begins]
+        if piece.begins_inside is not None:
+            score -= inside[begins] != piece.begins_inside
+        if piece.is_unknown:
+            best = np.maximum.accumulate(score)
+            begins, score = np.maximum.accumulate(np.where(score == best, begins, 0)), best
+        else:
+            score += 2 * len(piece.spelled)
+        score -= outside[ends - 1]
+        if piece.ends_inside is not None:
+            score -= inside[ends] != piece.ends_inside
+        origins.append(dict(zip(ends.tolist(), begins.tolist(), strict=True)))
         tight = tight.copy() if piece.is_mark else np.full(len(inside), _LOW, np.int32)
         tight[ends] = np.maximum(tight[ends], score)
         loose = np.maximum.accumulate(np.maximum(tight - 1 - inside, loose))
         rows.append((tight, loose))
-    found, place = [-1] * len(pieces), len(text)
+    found: list[range | None] = [None] * len(pieces)
+    place = len(text)
     in_gap = loose[-1] > tight[-1]
     for index in reversed(range(len(pieces))):
         tight, loose = rows[index + 1]
@@ -291,7 +307,8 @@ def _best_places(pieces: Sequence[_Unit], text: str, inside: NDArray[np.int32]) 
             in_gap = False
         if pieces[index].is_mark and rows[index][0][place] == tight[place]:
             continue
-        found[index] = place = place - len(pieces[index].spelled)
+        end, place = place, origins[index][place]
+        found[index] = range(place, end)
         tight, loose = rows[index]
         in_gap = loose[place] - inside[place] > tight[place]
     return found

@@ -22,7 +22,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from preorder.command_line.paths import check_paths, given_paths
-from preorder.errors import NO_MEMORY, PreorderError, require
+from preorder.errors import NO_MEMORY, PreorderError, cut, require
 from preorder.io.atomic import is_special
 from preorder.io.files import STANDARD
 from preorder.processes import INTERRUPTED, interruptible
@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 COMPLETION = "_ARGCOMPLETE"  # is in the environment where a shell asks how the command line may go on
 
 _FILE_WIDTH = 200  # characters, in a file or a pipe
+_MAX_SAID = 300  # characters of a mistake in the command line, which may be 10,000 names of files
 _MAX_WIDTH = 10_000  # characters that the widest table may need
 
 _NO_MEMORY = re.compile(
@@ -55,13 +56,14 @@ class Parser(argparse.ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
         """End with status 2."""
+        said = cut(message, _MAX_SAID)
         if choice := _CHOICE.search(message):
             close = difflib.get_close_matches(choice[1], choice[2].replace("'", "").split(", "), 1)
-            message += "".join(f"; did you mean {name}?" for name in close)
+            said += "".join(f"; did you mean {name}?" for name in close)
         _, unknown, words = message.partition("unrecognized arguments: ")
         if unknown and all(os.path.exists(word) for word in words.split(" ")):
-            message += "; a file needs its option (--src), a pattern is to be in quotes: 'in/*.gz'"
-        self.exit(2, f"{self.prog}: {visible(message)} (see {self.prog} --help)\n")
+            said += "; a file needs its option (--src), a pattern is to be in quotes: 'in/*.gz'"
+        self.exit(2, f"{self.prog}: {visible(said)} (see {self.prog} --help)\n")
 
 
 def flag(name: str) -> str:

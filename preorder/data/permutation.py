@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TypeVar
 
-from preorder.errors import MAX_SHOWN, DataError
+from preorder.errors import DataError, cut
 
 T = TypeVar("T")
 
@@ -29,7 +29,7 @@ class Permutation:
     def __post_init__(self) -> None:
         if sorted(self.positions) != list(range(len(self.positions))):
             text = " ".join(map(str, self.positions))
-            shown = text if len(text) <= MAX_SHOWN else text[:MAX_SHOWN] + " …"
+            shown = cut(text)
             raise DataError(f"not a permutation of 0 … {len(self.positions) - 1}: {shown}")
 
     @classmethod

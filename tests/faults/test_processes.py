@@ -50,10 +50,14 @@ def test_where_memory_is_limited_an_abort_of_a_library_is_one_line(tmp_path, end
 
 BLAS = """
 import importlib, os, re, resource, signal, sys
-import numpy, scipy
 from preorder import processes
 
-pages = int(re.search("VmSize:\\s*(\\d+)", open("/proc/self/status").read())[1]) * 1024
+for name in sys.argv[2:]:
+    importlib.import_module(name)
+def taken():
+    return int(re.search("VmSize:\\s*(\\d+)", open("/proc/self/status").read())[1]) * 1024
+
+pages = taken()
 for mebibytes in range(20, 221, 25):
     if not os.fork():
         signal.alarm(10)
@@ -63,15 +67,21 @@ for mebibytes in range(20, 221, 25):
             importlib.import_module(sys.argv[1])
         except ImportError:
             os._exit(2)
+        resource.setrlimit(resource.RLIMIT_AS, (taken() + 2**23,) * 2)
+        library = sys.modules[sys.argv[1].partition(".")[0]]
+        library.linalg.inv([[1.0]])
         os._exit(0)
     print(os.waitstatus_to_exitcode(os.wait()[1]))
 """
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="macOS limits no address space")
-@pytest.mark.parametrize("module", ["scipy.linalg", "scipy.special"])
-def test_where_memory_is_limited_scipy_is_not_loaded_without_end(module):
-    command = [sys.executable, "-c", BLAS, module]
+@pytest.mark.parametrize(
+    "modules", [["numpy"], ["scipy.linalg", "numpy", "scipy"], ["scipy.special", "numpy", "scipy"]]
+)
+def test_where_memory_is_limited_openblas_is_not_loaded_and_called_without_end(modules):
+    """Where it is loaded, it works, whatever memory is left."""
+    command = [sys.executable, "-c", BLAS, *modules]
     ended = subprocess.run(command, env=environment(), capture_output=True, text=True)
     statuses = ended.stdout.split()
     assert statuses == sorted(statuses, reverse=True)

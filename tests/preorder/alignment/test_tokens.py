@@ -1,6 +1,7 @@
 """Words of pieces, and links mapped to other tokens, against what is known by construction."""
 
 import random
+import re
 from collections import defaultdict
 from dataclasses import replace
 from itertools import chain, combinations, pairwise, product
@@ -242,6 +243,17 @@ def test_all_splits_of_short_texts(text, mark):
         assert words_of_pieces(tokens, words) == stems, tokens
         ends = np.cumsum([0, *map(len, written)]).tolist()
         assert overlapping(words, tokens) == [list(range(a, b)) for a, b in pairwise(ends)], tokens
+
+
+@pytest.mark.parametrize("mark", ["▁", "▁ alone", "@@", "￭"])
+def test_unknown_pieces_in_all_splits_of_short_words(mark):
+    """Also beside question marks, which ``⁇`` is in compatibility form."""
+    for word in map("".join, product("a?🦙", repeat=4)):
+        for pieces in splits(re.findall("🦙+|.", word)):
+            if all(set(piece) == {"🦙"} for piece in pieces if "🦙" in piece):
+                tokens = WRITTEN[mark](["⁇" if "🦙" in piece else piece for piece in pieces], True)
+                found = overlapping([word, "🦙?"], [*tokens, *WRITTEN[mark](["⁇", "?"], False)])
+                assert found[0] == list(range(len(tokens))), tokens
 
 
 @pytest.mark.parametrize("unknown", ["[UNK]", "<unk>", "⁇"])

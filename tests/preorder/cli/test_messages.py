@@ -41,6 +41,12 @@ def test_hints_for_the_command_line(run, line, hint):
     assert hint in said if hint else ";" not in said
 
 
+def test_a_mistake_with_many_files_is_a_short_line(run):
+    said = run(f"apply --model m --src{' align' * 10_000} --out-dir o", 2).err
+    assert len(said) < 500
+    assert "in quotes: 'in/*.gz'" in said
+
+
 @pytest.mark.parametrize(
     "wrong",
     [
