@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -26,7 +28,8 @@ from preorder.progress import LOGGER, counted
 
 if TYPE_CHECKING:
     from preorder.analysis.results import Curves, Table
-    from preorder.analysis.verdict import Verdict
+
+    Splitter = Callable[[str], Sequence[str]]
 
 DEFAULT_LINES = 20_000
 SHARE_HELD = 10  # one line of so many is measured, the others are learned from
@@ -90,8 +93,69 @@ def _tokenizers(text: str) -> str:
         raise argparse.ArgumentTypeError(str(error)) from None
 
 
+@dataclass(frozen=True)
+class Answer:
+    """What is said of one question: of the pair, of translations, of their order by links."""
+
+    key: str  # of its object in JSON
+    found: dict[str, Any]
+    tables: list[Table]
+    details: list[Table] = field(default_factory=list)  # with -v
+    curves: list[Curves] = field(default_factory=list)
+    advice: list[str] = field(default_factory=list)
+    verdicts: list[str] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class Test:
+    """A source, its references and translations, and the tokenizers of both sides."""
+
+    source: str
+    references: list[str]
+    systems: dict[str, list[str]]
+    split: tuple[Splitter, Splitter]
+
+
 def run(arguments: argparse.Namespace) -> None:
     """Print how far the languages' orders differ, what translations could gain, and a verdict."""
+    has_pair, has_headroom, has_orders = _asked(arguments)
+    languages = tuple(arguments.tokenize.split(",")) if "," in arguments.tokenize else (None, None)
+    text = Source(arguments.src, pos=arguments.pos, tokenize=languages[0])
+    pair = Pair(text, arguments.tgt, arguments.align, languages[1])
+    most, seed, answers = arguments.lines, arguments.seed, []
+    if has_headroom:
+        others = {"tokenize": NONE, "split": make_tokenizer(languages[1])} if languages[1] else {}
+        others |= {"metrics": ("bleu",), "words": DEFAULTS.words}
+        answers.append(_headroom(options.taken(Translations, arguments, **others)))
+    if has_pair:
+        answers.insert(0, _pair(pair, most, seed))
+    if has_orders:
+        systems, split = runs_by_name(arguments.hyp), _splitters(arguments.tokenize)
+        test = Test(arguments.test_src, arguments.ref or [], systems, split)
+        answers.append(_orders(test, pair if has_pair else None, most, seed))
+    curves = [one for answer in answers for one in answer.curves]
+    if curves:
+        from preorder.analysis.plots import curves_title, draw_curves
+
+        write_pictures(partial(draw_curves, curves[-1]), curves_title(curves[-1]), arguments.out)
+    if arguments.json:
+        files.write_json(files.STANDARD, {answer.key: answer.found for answer in answers})
+        return
+    tables = [one for answer in answers for one in answer.tables]
+    if arguments.verbose:
+        from preorder.analysis.results import curve_tables
+
+        tables += [one for answer in answers for one in answer.details]
+        tables += [table for one in curves for table in curve_tables(one)]
+    print_tables(tables)
+    for line in (line for answer in answers for line in answer.advice):
+        print(line)
+    for line in (line for answer in answers for line in answer.verdicts):
+        print_bold(line)
+
+
+def _asked(arguments: argparse.Namespace) -> tuple[bool, bool, bool]:
+    """Return whether pair, headroom and order by links are asked for, and refuse options that miss others."""
     has_pair = arguments.src is not None and (arguments.tgt or arguments.align) is not None
     by_links = bool(arguments.test_src and arguments.hyp)
     has_headroom = bool(arguments.ref and arguments.hyp)
@@ -106,143 +170,106 @@ def run(arguments: argparse.Namespace) -> None:
         raise UsageError("--out draws one picture: that of the languages or that of the translations")
     if arguments.out and not (has_pair or has_headroom):
         raise UsageError("--out draws curves by length: it needs --src and --tgt, or --ref and --hyp")
-    from preorder.analysis.diagnosis import pair_tables, translation_tables
-    from preorder.analysis.plots import curves_title, draw_curves
-    from preorder.analysis.results import curve_tables
-    from preorder.analysis.translation_order import order_table, order_verdict
-    from preorder.analysis.verdict import cases_table
-
-    found: dict = {}
-    tables: list[Table] = []
-    details: list[Table] = []
-    curves: list[Curves] = []
-    closing: list[str] = []
-    verdicts: list[str] = []
-    headroom = _headroom(arguments) if has_headroom else None
-    if has_pair:
-        (pair, by_length), verdict, method, why = _pair(arguments)
-        found["pair"] = pair | {"method": method} | verdict.as_json()
-        details += [*pair_tables(pair), cases_table(verdict.profile)]
-        tables.append(verdict.table())
-        curves.append(by_length)
-        closing.append(f"preorder train takes --method {method} for such text: {why}.")
-        verdicts.append(verdict.text)
-    if headroom is not None:
-        found["systems"], by_length = headroom
-        tables += translation_tables(found["systems"])
-        curves.append(by_length)
-    if by_links:
-        found["orders"] = _orders(arguments)
-        tables.append(order_table(found["orders"]))
-        verdicts += [order_verdict(name, found["orders"]) for name in runs_by_name(arguments.hyp)]
-    if curves:
-        write_pictures(partial(draw_curves, curves[-1]), curves_title(curves[-1]), arguments.out)
-    if arguments.json:
-        files.write_json(files.STANDARD, found)
-        return
-    if arguments.verbose:
-        tables += [*details, *(table for one in curves for table in curve_tables(one))]
-    print_tables(tables)
-    for line in closing:
-        print(line)
-    for line in verdicts:
-        print_bold(line)
+    return has_pair, has_headroom, by_links
 
 
-def _languages(arguments: argparse.Namespace) -> tuple[str | None, str | None]:
-    """Return the languages of plain text; None, None: it is tokenised."""
-    source, comma, target = arguments.tokenize.partition(",")
-    return (source, target) if comma else (None, None)
+def _splitters(tokenize: str) -> tuple[Splitter, Splitter]:
+    """Return the tokenizers of both sides: those of two languages, or spaces and that of BLEU."""
+    from preorder.metrics.translation import tokenizer
+
+    if "," in tokenize:
+        source, target = map(make_tokenizer, tokenize.split(","))
+        return source, target
+    of_bleu = tokenizer(tokenize)
+    return str.split, lambda line: of_bleu(line).split()
 
 
-def _headroom(arguments: argparse.Namespace) -> tuple[dict[str, Any], Curves]:
-    from preorder.analysis.diagnosis import diagnose_translations
+def _headroom(named: Translations) -> Answer:
+    from preorder.analysis.diagnosis import diagnose_translations, translation_tables
 
-    _, language = _languages(arguments)
-    others = {"tokenize": NONE, "split": make_tokenizer(language)} if language else {}
-    data = options.taken(Translations, arguments, metrics=("bleu",), words=DEFAULTS.words, **others).read()
-    return diagnose_translations(data.references, data.systems, data.options, arguments.seed)
-
-
-def _read_pair(arguments: argparse.Namespace) -> list[list[Any]]:
-    language, other = _languages(arguments)
-    text = Source(arguments.src, pos=arguments.pos, tokenize=language)
-    return source.read_pair(Pair(text, arguments.tgt, arguments.align, other))
+    data = named.read()
+    found, curves = diagnose_translations(data.references, data.systems, data.options, named.seed)
+    return Answer("systems", found, translation_tables(found), curves=[curves])
 
 
-def _pair(arguments: argparse.Namespace) -> tuple[tuple[dict[str, Any], Curves], Verdict, str, str]:
-    """Align, learn from nine tenths of the lines, measure the rest; return also a method to take, and why."""
+def _pair(pair: Pair, most: int, seed: int) -> Answer:
+    """Align at most so many lines, learn from nine tenths, measure the rest; find the nearest case."""
     import numpy as np
 
-    from preorder.analysis.diagnosis import diagnose_pair
-    from preorder.analysis.verdict import Profile, Verdict, rare_share
+    from preorder.analysis.diagnosis import diagnose_pair, pair_tables
+    from preorder.analysis.verdict import Profile, Verdict, cases_table, rare_share
 
-    if arguments.pos == STANZA:
+    if pair.source.pos == STANZA:
         raise UsageError("--pos: give a file of tags, such as preorder annotate writes")
-    sentences, others = _read_pair(arguments)
-    chosen = np.sort(np.random.default_rng(arguments.seed).permutation(len(sentences))[: arguments.lines])
+    sentences, others = source.read_pair(pair)
+    chosen = np.sort(np.random.default_rng(seed).permutation(len(sentences))[:most])
     if len(chosen) < 2:
         raise UsageError(f"{counted(len(chosen), 'line')}: too few")
     texts = [[sentence.words for sentence in sentences]]
     words = [texts[0][index] for index in chosen]
-    if arguments.align is None:
+    if pair.alignment is None:
         texts.append(others)
         LOGGER.info(f"aligning {counted(len(chosen), 'line')}")
-        alignments = align(words, [others[index] for index in chosen], DEFAULT_SYMMETRIZATION, arguments.seed)
+        alignments = align(words, [others[index] for index in chosen], DEFAULT_SYMMETRIZATION, seed)
     else:
         alignments = [others[index] for index in chosen]
-        if arguments.tgt is not None:
-            pair = Pair(Source(arguments.src), arguments.tgt, None, _languages(arguments)[1])
+        if pair.target is not None:
             texts.append(list(pair.read_target()))
     held = range(0, len(chosen), SHARE_HELD)
     seen = [index for index in range(len(chosen)) if index not in held]
     LOGGER.info(f"learning from {counted(len(seen), 'line')}")
-    classes = learn_classes([words[index] for index in seen], CLASSES, arguments.seed)
+    classes = learn_classes([words[index] for index in seen], CLASSES, seed)
     bitext = Bitext([classes.add_to(sentences[index]) for index in chosen], alignments)
-    plan = TrainingPlan.of("btg", seed=arguments.seed, iterations=ITERATIONS, held_out=0)
+    plan = TrainingPlan.of("btg", seed=seed, iterations=ITERATIONS, held_out=0)
     preorderer, _ = plan.train(bitext.take(seen))
     unseen = bitext.take(held)
     names = [sentence.tags or sentence.words for sentence in unseen.sentences]
-    found = diagnose_pair(names, unseen.alignments, preorderer.order(unseen.sentences), arguments.seed)
+    orders = preorderer.order(unseen.sentences)
+    found, curves = diagnose_pair(names, unseen.alignments, orders, seed)
     measured = {int(chosen[index]) for index in held}
     profile = Profile(
         pairs=len(sentences),
-        tau=found[0]["unreordered"]["tau"],
-        in_order=found[0]["monotone"],
-        share_of_the_way=found[0]["share_of_the_way"],
+        tau=found["unreordered"]["tau"],
+        in_order=found["monotone"],
+        share_of_the_way=found["share_of_the_way"],
         rare=sum(rare_share(text, measured) for text in texts) / len(texts),
         length=sum(len(line) for text in texts for line in text) / sum(map(len, texts)),
     )
-    return found, Verdict.of(profile), *choose_method(sentences, False)
+    verdict, (method, why) = Verdict.of(profile), choose_method(sentences, False)
+    return Answer(
+        "pair",
+        found | {"method": method} | verdict.as_json(),
+        [verdict.table()],
+        [*pair_tables(found), cases_table(profile)],
+        [curves],
+        [f"preorder train takes --method {method} for such text: {why}."],
+        [verdict.text],
+    )
 
 
-def _orders(arguments: argparse.Namespace) -> dict[str, Any]:
-    """Align the source with references and translations, in one text with the pair; measure their orders."""
-    from preorder.analysis.translation_order import diagnose_orders
-    from preorder.metrics.translation import tokenizer
+def _orders(test: Test, pair: Pair | None, most: int, seed: int) -> Answer:
+    """Align the source with references and translations, in one text with a pair; measure their orders."""
+    from preorder.analysis.translation_order import diagnose_orders, order_table, order_verdict
 
-    language, other = _languages(arguments)
-    if language and other:
-        split = make_tokenizer(language), make_tokenizer(other)
-    else:
-        of_bleu = tokenizer(arguments.tokenize)
-        split = str.split, lambda line: of_bleu(line).split()
-    systems = runs_by_name(arguments.hyp)
-    named = [(path, "ref") for path in arguments.ref or ()]
-    named += [(path, "hyp") for paths in systems.values() for path in paths]
-    streams = [(path, read_sentences(path, role)) for path, role in ((arguments.test_src, "src"), *named)]
+    named = [(path, "ref") for path in test.references]
+    named += [(path, "hyp") for paths in test.systems.values() for path in paths]
+    streams = [(path, read_sentences(path, role)) for path, role in ((test.source, "src"), *named)]
     lines, *translations = files.read_columns(*streams)
-    words = [split[0](line) for line in lines]
+    split_source, split_target = test.split
+    words = [split_source(line) for line in lines]
     if not any(words):
-        raise DataError("no sentence has a word", arguments.test_src)
-    sources, targets = words * len(translations), [split[1](line) for text in translations for line in text]
-    if arguments.src is not None:
-        sentences, others = _read_pair(argparse.Namespace(**vars(arguments) | {"align": None}))
-        sources += [sentence.words for sentence in sentences[: arguments.lines]]
-        targets += others[: arguments.lines]
+        raise DataError("no sentence has a word", test.source)
+    sources = words * len(translations)
+    targets = [split_target(line) for text in translations for line in text]
+    if pair is not None:
+        sentences, others = source.read_pair(replace(pair, alignment=None))
+        sources += [sentence.words for sentence in sentences[:most]]
+        targets += others[:most]
     LOGGER.info(f"aligning {counted(len(sources), 'line')}, {len(words):,} of each translation")
-    links = align(sources, targets, DEFAULT_SYMMETRIZATION, arguments.seed)
+    links = align(sources, targets, DEFAULT_SYMMETRIZATION, seed)
     each = [links[at * len(words) : (at + 1) * len(words)] for at in range(len(translations))]
-    people, rest = each[: len(arguments.ref or ())], iter(each[len(arguments.ref or ()) :])
-    runs = {name: [next(rest) for _ in paths] for name, paths in systems.items()}
-    return diagnose_orders(list(map(len, words)), people, runs)
+    people, rest = each[: len(test.references)], iter(each[len(test.references) :])
+    runs = {name: [next(rest) for _ in paths] for name, paths in test.systems.items()}
+    found = diagnose_orders(list(map(len, words)), people, runs)
+    verdicts = [order_verdict(name, found) for name in test.systems]
+    return Answer("orders", found, [order_table(found)], verdicts=verdicts)
