@@ -9,7 +9,6 @@ Can go when OpenNMT-py knows which word each piece comes from and keeps empty li
 
 from __future__ import annotations
 
-import random
 from argparse import Namespace
 from collections.abc import Sequence
 from functools import partial
@@ -33,7 +32,6 @@ from onmt_preorder.opennmt.options.transformer import ENCODER, READERS
 from onmt_preorder.wrapping import adapts
 from preorder.data.formats import unescape_token
 from preorder.errors import UsageError
-from preorder.learning.options import check_number
 
 # Stands for an empty line at translation: OpenNMT-py would drop the line.
 EMPTY_LINE = DefaultTokens.PAD
@@ -79,28 +77,8 @@ class PreorderTransform(Transform):
 class PositionsTransform(Transform):
     """Gives pieces the positions and links of their words; the last transform of every model of ours.
 
-    In a translation, whose pieces are words again by then, it undoes the escapes of :mod:`.corpora`. With
-    ``order_dropout``, each training sentence keeps its original order with this probability.
+    In a translation, whose pieces are words again by then, it undoes the escapes of :mod:`.corpora`.
     """
-
-    @classmethod
-    def add_options(cls, parser: Any) -> None:
-        """Add our options to a parser of OpenNMT-py."""
-        group = parser.add_argument_group("Transform/Preorder")
-        what = "Probability that a training sentence keeps its original positions, drawn anew each time."
-        group.add("--order_dropout", "-order_dropout", type=float, default=0.0, metavar="P", help=what)
-
-    @classmethod
-    def _validate_options(cls, opts: Namespace) -> None:
-        """Refuse by a ``UsageError`` what is no probability."""
-        check_number("order_dropout", getattr(opts, "order_dropout", 0.0), 0, 1.0)
-
-    def _parse_opts(self) -> None:
-        self._dropout = getattr(self.opts, "order_dropout", 0.0)  # which older checkpoints lack
-        self._random = random.Random()
-
-    def _set_seed(self, seed: int) -> None:
-        self._random.seed(seed)
 
     def apply(self, example: Example, is_train: bool = False, **kwargs: Any) -> Example:
         """Turn the positions of ``src_original`` into positions of ``src``, and links likewise."""
@@ -112,8 +90,6 @@ class PositionsTransform(Transform):
             if positions is not None:
                 example["src_feats"] = [[NO_POSITION if is_kept else ""]] * len(positions)
         elif positions is not None:
-            if is_train and self._random.random() < self._dropout:
-                positions = [[NO_POSITION] * len(each) for each in positions]
             pieces, words = example["src"], example["src_original"]
             example["src_feats"] = [positions_of_pieces(pieces, words, each) for each in positions]
         if "align" in example:

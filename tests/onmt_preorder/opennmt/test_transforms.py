@@ -28,25 +28,6 @@ def test_positions_of_pieces():
     assert transformed(pieces, "unseen cats", "1 0") == (pieces.split(), ["1 1 0 0".split()])
 
 
-def test_order_dropout():
-    """A sentence keeps its positions, or loses all, and does so in training alone."""
-
-    def drawn(dropout, seed, is_train=True):
-        transform = PositionsTransform(make_opt(order_dropout=dropout, seed=seed))
-        transform.warm_up()
-        example = {"src": "un@@ seen cats".split(), "src_original": "unseen cats".split(), "tgt": ["t"]}
-        examples = ({**example, "src_feats": [["1", "0"]]} for _ in range(1000))
-        return [" ".join(transform.apply(one, is_train=is_train)["src_feats"][0]) for one in examples]
-
-    found = drawn(0.3, 7)
-    assert set(found) == {"1 1 0", "0 0 1"}
-    assert 250 < found.count("0 0 1") < 350
-    assert found == drawn(0.3, 7) != drawn(0.3, 8)
-    assert set(drawn(0.3, 7, is_train=False)) == set(drawn(0, 7)) == {"1 1 0"}
-    with pytest.raises(UsageError, match=r"order_dropout: 2 is not a number from 0 to 1"):
-        PositionsTransform._validate_options(make_opt(order_dropout=2))
-
-
 def test_an_empty_line_is_kept_at_translation_only():
     assert transformed("", "", "", is_train=False, target=None) == (["<blank>"], [["_"]])
     assert transformed("<de> ", "", "", is_train=False, target=None) == (["<blank>"], [["_"]])
