@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import contextlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from functools import partial
@@ -12,9 +12,9 @@ from itertools import chain, tee
 from typing import TYPE_CHECKING, Any, TextIO
 
 from preorder.annotate.options import AnnotatorOptions
-from preorder.command_line import flag, options, shards, source
+from preorder.command_line import options, shards, source
 from preorder.command_line.source import Source
-from preorder.data import BinaryTree, Permutation, Sentence
+from preorder.data import Sentence
 from preorder.data.formats import Escaped, format_confidence, formatted, parse_annotated, warn_of_escapes
 from preorder.errors import UsageError
 from preorder.io import files
@@ -47,7 +47,6 @@ class ApplyJob:
     n_best: int | None
     threads: int
     confidence_out: str | None
-    min_expected_tau: float | None
     line_by_line: bool = False
 
 
@@ -81,8 +80,6 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     text = "write how sure each order is, of methods btg and neural-btg: for each sentence E[tau], the tau "
     text += "that the model expects of its order (-1 to 1), a tab, and the same for each source token"
     options.add_files(parser, confidence_out=text)
-    text = "keep the source's order of sentences whose E[tau] is less; of methods btg and neural-btg"
-    options.add_number(parser, "--min-expected-tau", options.tau, None, text, "T")
     options.add_number(parser, "--threads", options.workers, 1, "number of threads")
     text = "answer each line before the next is read, for a program that asks by a pipe"
     options.add_flags(parser, line_by_line=text)
@@ -100,13 +97,10 @@ def run(arguments: argparse.Namespace) -> None:
     if folder is not None:
         settings = {"command": "apply", "--model": checksum(job.model), "--format": job.format}
         settings |= {"--n-best": job.n_best}
-        if job.min_expected_tau is not None:
-            settings["--min-expected-tau"] = job.min_expected_tau
     model = load_model(job.model)
-    if measures_confidence(job):
-        name = "min_expected_tau" if job.confidence_out is None else "confidence_out"
-        check_able(name, model.preorderer.method, "has_confidences")
-        options.refuse(arguments, ("n_best",), f"with {flag(name)}")
+    if job.confidence_out is not None:
+        check_able("confidence_out", model.preorderer.method, "has_confidences")
+        options.refuse(arguments, ("n_best",), "with --confidence-out")
     given, stanza = source.for_model(job.source, model)
     job = replace(job, source=given)
     if folder is not None:
@@ -135,14 +129,9 @@ def can_order_blocks(model: Model, job: ApplyJob) -> bool:
         and job.source.tokenize is None
         and job.n_best is None
         and not job.line_by_line
-        and not measures_confidence(job)
+        and job.confidence_out is None
     )
     return isinstance(model.preorderer, HashedPreorderer) and is_plain
-
-
-def measures_confidence(job: ApplyJob) -> bool:
-    """Say whether the confidences of orders are asked for."""
-    return job.confidence_out is not None or job.min_expected_tau is not None
 
 
 def _do_shard(job: ApplyJob, texts: Texts, shard: Shard, tick: Tick) -> None:
@@ -158,7 +147,7 @@ def _texts(
     find: Callable[..., Any] = preorderer.trees if trees else preorderer.order
     if job.n_best is not None:
         find = partial(preorderer.best_trees if trees else preorderer.best_orders, k=job.n_best)
-    if measures_confidence(job):
+    if job.confidence_out is not None:
         find = partial(confident, preorderer, find)
     find = partial(find, threads=job.threads)
     if job.line_by_line:
@@ -167,26 +156,18 @@ def _texts(
         found = orders(model, sentences, find, stanza, workers, BATCH // (job.n_best or 1))
     items = (tick(1) or item for item in found)
     with contextlib.ExitStack() as stack:
-        if measures_confidence(job):
-            path = job.confidence_out
-            stream = None if path is None else stack.enter_context(files.writer(path))
-            items = (_kept(item, confidence, job.min_expected_tau, stream) for item, confidence in items)
+        if job.confidence_out is not None:
+            items = _written(items, stack.enter_context(files.writer(job.confidence_out)))
         pairs = zip(spelled, items, strict=True)
         for line in formatted(pairs, job.format, ranked=job.n_best is not None):
             yield f"{line}\n"
 
 
-def _kept(
-    item: Ordering, confidence: OrderConfidence, least: float | None, stream: TextIO | None
-) -> Ordering:
-    """Write the confidence of an order, or tree; return it or, where it is too low, the source's."""
-    if stream is not None:
+def _written(items: Iterable[tuple[Ordering, OrderConfidence]], stream: TextIO) -> Iterator[Ordering]:
+    """Yield each order, or tree, once its confidence is written."""
+    for item, confidence in items:
         stream.write(f"{format_confidence(*confidence)}\n")
-    if least is None or confidence.expected_tau >= least:
-        return item
-    is_tree = isinstance(item, BinaryTree)
-    own = Permutation.identity(item.length if is_tree else len(item))
-    return BinaryTree.from_permutation(own) if is_tree else own
+        yield item
 
 
 class BlockOrdering:

@@ -119,7 +119,6 @@ apply --model m --out-dir dir --src s* --gpu-share 0.5 | --gpu-share has no effe
 apply --model m --out-dir dir --src s* --engine ray --gpu-share 0.5 | no effect without --stanza-device gpu
 apply --model en-verb-final --confidence-out f --out-dir dir --src s* | no effect with --out-dir
 apply --model en-verb-final --confidence-out f --n-best 2 | --n-best has no effect with --confidence-out
-apply --model en-verb-final --min-expected-tau 2 | 2.0 is not a number from -1 to 1
 evaluate --align link --model en-verb-final | --model orders a source: give --src
 evaluate --align link --order one.order --calibration | --calibration has no effect without --model
 evaluate --align link --gold link --src src | --src has no effect without --model

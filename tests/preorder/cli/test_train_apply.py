@@ -167,21 +167,6 @@ def test_confidences(run, folder, name):
     assert shown == {"expected_tau": found[1].expected_tau, "tokens": list(found[1].tokens)}
 
 
-@pytest.mark.parametrize("name", FORMATS)
-def test_sentences_of_little_confidence_keep_their_order(run, folder, name):
-    line = f"apply --model known --src test --format {name}"
-    plain = run(line).out.splitlines()
-    taus = [one.expected_tau for one in preorder.load("known").confidences((folder / "test").open())]
-    least = sorted(taus)[2]
-    found = run(f"{line} --min-expected-tau {least!r}").out.splitlines()
-    assert run(f"{line} --min-expected-tau -1").out.splitlines() == plain
-    own = run(f"{line} --min-expected-tau 1").out.splitlines()
-    assert own != plain
-    assert found == [(p if tau >= least else o) for p, o, tau in zip(plain, own, taus, strict=True)]
-    if name == "order":
-        assert own[0] == "0 1 2"
-
-
 def test_calibration(run, folder):
     line = "evaluate --align align --model known --src src"
     plain = json.loads(run(f"{line} --json").out)

@@ -47,7 +47,6 @@ def test_confidences_are_not_of_this_method(run, refuses):
     trees = "--trees test.constituency"
     reason = "of method btg and neural-btg alone, not rvnn"
     refuses(f"{APPLY} {trees} --confidence-out out", f"--confidence-out: {reason}")
-    refuses(f"{APPLY} {trees} --min-expected-tau 0.5", f"--min-expected-tau: {reason}")
     refuses(
         "evaluate --model model --src src --trees train.constituency --align align --calibration",
         f"--calibration: {reason}",
