@@ -19,6 +19,7 @@ from preorder_recipes.eole import configuration
 from preorder_recipes.pipeline.subwords import KINDS
 
 SIZES = ("tiny", "little", "small", "small_long", "medium", "medium_long", "paper")
+FOR_HOSTS = {"opennmt": dict, "eole": configuration}  # makes its configuration of options
 DEFAULT_SIZE = "small"  # of the families in config/, too
 SUBWORD_TRANSFORM = "sentencepiece"  # of OpenNMT-py, by which config/subwords.yaml splits words
 
@@ -150,13 +151,13 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--size", choices=SIZES, help=f"(default: the file's, or {DEFAULT_SIZE})")
     parser.add_argument("--subwords", choices=KINDS, help="with the options that split words")
     what = "as eole's configuration, not as OpenNMT-py's"
-    parser.add_argument("--host", choices=("opennmt", "eole"), default="opennmt", help=what)
+    parser.add_argument("--host", choices=FOR_HOSTS, default="opennmt", help=what)
     return execute(parser, argv)
 
 
 def _print(arguments: argparse.Namespace) -> None:
     system = read_system(arguments.system, arguments.size, arguments.subwords)
-    options = configuration(system.options) if arguments.host == "eole" else system.options
+    options = FOR_HOSTS[arguments.host](system.options)
     yaml.safe_dump(options, sys.stdout, sort_keys=False, default_flow_style=None)
 
 

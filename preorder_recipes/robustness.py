@@ -23,6 +23,7 @@ from preorder_recipes.commands import add_folder, execute, make_parser
 from preorder_recipes.configuration import FEATURES, TEXT
 from preorder_recipes.pipeline.checks import check_device, check_readable
 from preorder_recipes.pipeline.job import Search, add_search
+from preorder_recipes.pipeline.opennmt import search_options
 from preorder_recipes.pipeline.runner import StepRunner
 from preorder_recipes.pipeline.steps import Step
 
@@ -121,7 +122,7 @@ def _test(arguments: argparse.Namespace) -> RobustnessTest:
     search, models = options.taken(Search, arguments), {}
     for name, (path, kind) in found.items():
         decoder = read_options(str(path)).decoder_type
-        translate = (*search.options(arguments.seed, arguments.device, decoder), *more)
+        translate = (*search_options(search, arguments.seed, arguments.device, decoder), *more)
         models[name] = (str(path), kind, translate)
     return RobustnessTest(*texts, models, arguments.percent, arguments.seed)
 

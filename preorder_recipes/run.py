@@ -15,20 +15,20 @@ from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 
-from onmt_preorder.opennmt import registration
 from preorder.command_line.options import add_number, at_least_two, confidence, positive, taken
 from preorder.errors import UsageError, require
 from preorder.methods.shipped import located
 from preorder_recipes.commands import add_folder, execute, make_parser
 from preorder_recipes.configuration import DEFAULT_SIZE, SIZES, read_system, systems_in
-from preorder_recipes.pipeline import checks, eole, subwords
+from preorder_recipes.pipeline import checks, subwords
 from preorder_recipes.pipeline.data import LONGEST, MAX_LENGTH, check_apart, copy_data
-from preorder_recipes.pipeline.job import DATA, EOLE, HOSTS, OPENNMT, Job, Search, add_search
+from preorder_recipes.pipeline.hosts import DEFAULT_HOST, HOSTS, host_of
+from preorder_recipes.pipeline.job import DATA, Job, Search, add_search
 from preorder_recipes.pipeline.prepare import hand_options, needs_links, prepare
 from preorder_recipes.pipeline.runner import StepRunner
 from preorder_recipes.pipeline.score import LAST_STEPS, REPORT, score, with_earlier
 from preorder_recipes.pipeline.steps import Phase
-from preorder_recipes.pipeline.train import train
+from preorder_recipes.pipeline.train import config_of, train
 
 STAGES = ("prepare", "train", "score")
 SYSTEMS = "baseline_absolute_relative,preorder_gold_trained"
@@ -83,7 +83,7 @@ def add_options(parser: argparse.ArgumentParser, default_size: str = DEFAULT_SIZ
     add("--subwords", choices=subwords.KINDS, help="split words, preordered as a whole, by SentencePiece")
     add_number(parser, "--subword-size", positive, subwords.DEFAULT_SIZE, subwords.PIECES)
     what = "what trains and translates (default: %(default)s)"
-    add("--host", choices=HOSTS, default=OPENNMT, help=what)
+    add("--host", choices=HOSTS, default=DEFAULT_HOST, help=what)
     what = "where to train and translate (default: %(default)s)"
     add("--device", choices=("cpu", "gpu"), default="cpu", help=what)
     add_number(parser, "--jobs", positive, 1, "steps at a time")
@@ -155,10 +155,7 @@ def run(arguments: argparse.Namespace) -> None:
 
 def _check(job: Job, stages: Sequence[str], arguments: argparse.Namespace) -> None:
     """Find mistakes before any work."""
-    if job.host == EOLE:
-        eole.check(job)
-    else:
-        registration.require()
+    host_of(job).check(job)
     if arguments.adapt and arguments.preorderer is None:
         raise UsageError("--adapt needs --preorderer")
     if arguments.preorder and not job.trains_preorderer:
@@ -178,8 +175,8 @@ def _check(job: Job, stages: Sequence[str], arguments: argparse.Namespace) -> No
         checks.check_device(job.device)
         if any((one.options | job.changes).get("save_format") == "safetensors" for one in job.systems):
             raise UsageError("save_format: preorder_recipes.run needs checkpoints that hold their weights")
-    if job.host == OPENNMT and (arguments.set or ".yaml" in (arguments.systems or "")):
-        checks.check_changes(job)
+    if arguments.set or ".yaml" in (arguments.systems or ""):
+        host_of(job).check_options(job, lambda system: config_of(job, system, job.seeds[0]))
 
 
 def _prepare(job: Job, runner: StepRunner, arguments: argparse.Namespace) -> list[Phase]:

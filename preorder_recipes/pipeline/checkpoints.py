@@ -21,7 +21,7 @@ from onmt_preorder.opennmt import registration
 from preorder.command_line.options import add_number, positive
 from preorder.errors import DataError
 from preorder.io import files
-from preorder_recipes.commands import execute, make_parser
+from preorder_recipes.commands import StepError, execute, make_parser
 
 MODEL = "model.pt"
 _STEP = re.compile(r"Step +(\d+)/ *(\d+); acc: ([\d.]+); ppl: +([\d.]+)")
@@ -129,6 +129,17 @@ def validated(log: Iterable[str]) -> tuple[str, list[tuple[int, float]]]:
 def read_log(path: Path) -> list[str]:
     """Return the lines of a log, whatever stands in them."""
     return path.read_text(encoding="utf-8", errors="replace").split("\n")
+
+
+def last_number(pattern: re.Pattern[str], log: Path) -> float:
+    """Return what the last line with a pattern says, as a run that was resumed has several."""
+    try:
+        found = [match[1] for line in read_log(log) if (match := pattern.search(line))]
+    except OSError as error:
+        raise StepError(f"{log}: cannot be read: {error.strerror}") from None
+    if not found:
+        raise StepError(f"{log}: has no line like {pattern.pattern}")
+    return float(found[-1])
 
 
 def _is_whole(path: Path) -> bool:

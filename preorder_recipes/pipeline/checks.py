@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import argparse
-import difflib
 import math
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any
 
 import yaml
 
@@ -17,10 +16,9 @@ from preorder.command_line.method_options import given_options
 from preorder.errors import DataError, UsageError, shown
 from preorder.methods.model_directory import load_model
 from preorder.methods.registry import NEED_TREES, all_options
-from preorder_recipes.configuration import SUBWORD_TRANSFORM, key_and_value
+from preorder_recipes.configuration import key_and_value
 from preorder_recipes.pipeline.job import PARTS, Job
 from preorder_recipes.pipeline.prepare import needed_layers, ordered_parts, train_preorderer
-from preorder_recipes.pipeline.train import config_of
 
 
 def language(text: str) -> str:
@@ -70,51 +68,6 @@ def _value(key: str, text: str) -> Any:
         if not isinstance(one, (str, int, float)) or (isinstance(one, float) and not math.isfinite(one)):
             raise UsageError(f"--set {key}: neither a number nor a word nor a list of them: {shown(text)}")
     return value
-
-
-def check_changes(job: Job) -> None:
-    """Check the options of a job's systems as ``onmt_train`` and ``onmt_build_vocab`` would."""
-    from onmt.bin import build_vocab, train
-
-    from onmt_preorder.opennmt.configuration import keys_of
-
-    transforms = job.changes.get("transforms")
-    if job.subwords and transforms is not None and SUBWORD_TRANSFORM not in str(transforms):
-        raise UsageError(f"--set transforms: --subwords needs {SUBWORD_TRANSFORM} among them")
-    parsers = training, _ = train._get_parser(), build_vocab._get_parser()
-    known = set().union(*map(keys_of, parsers))
-    systems = {one.name: one for system in job.systems for one in job.chain(system)}.values()
-    given = [("--set ", job.changes), *((f"system {one.name}: ", one.options) for one in systems)]
-    for where, options in given:
-        for key in sorted(options.keys() - known):
-            near = difflib.get_close_matches(key, known, n=1)
-            raise UsageError(f"{where}{key}: unknown key" + (f": did you mean {near[0]}?" if near else ""))
-    for system in systems:
-        where = f"--set, in system {system.name}" if job.changes else f"system {system.name}"
-        _, opt = (_parsed(parser, system.options | job.changes, where) for parser in reversed(parsers))
-        config = config_of(job, system, job.seeds[0]) | dict.fromkeys(("size", "config"))
-        for key, value in job.changes.items():
-            if key != "valid_steps" and config[key] != value:
-                raise UsageError(f"--set {key}: preorder_recipes.run sets it itself")
-        if config.get("share_vocab"):
-            raise UsageError(f"{where}: share_vocab: a run has a vocabulary for each side")
-        opt.train_from = ""  # a path from the folder of the run
-        opt.gpu_ranks = config.get("gpu_ranks", [])  # else OpenNMT-py advises to use the GPU
-        try:  # options that have to go together
-            training.validate_train_opts(opt)
-            training.update_model_opts(opt)
-            training.validate_model_opts(opt)
-        except (AssertionError, ValueError, UsageError) as error:
-            raise UsageError(f"{where}: {' '.join(str(error).split())}") from None
-
-
-def _parsed(parser: Any, options: dict[str, Any], where: str) -> argparse.Namespace:
-    def fail(message: str) -> NoReturn:
-        raise UsageError(f"{where}: {message}")
-
-    parser.error = fail
-    corpora = ["-data", "{}", "-src_vocab", "v", "-tgt_vocab", "v", "-save_data", "d"]
-    return parser.parse_known_args(corpora, config_file_contents=yaml.safe_dump(options))[0]
 
 
 def check_preorderer(job: Job, data: Path, options: Sequence[str]) -> None:

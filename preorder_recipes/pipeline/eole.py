@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import shutil
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -15,12 +15,15 @@ from typing import Any
 from onmt_preorder.input.pipeline import POSITIONS_TRANSFORM, PREORDER_TRANSFORM
 from preorder.errors import DataError, UsageError
 from preorder_recipes.commands import execute, make_parser
+from preorder_recipes.configuration import VOCABULARY_OPTIONS, System
 from preorder_recipes.eole import configuration
 from preorder_recipes.pipeline.checkpoints import read_log, validated
-from preorder_recipes.pipeline.job import Job, Search
-from preorder_recipes.pipeline.steps import Step
+from preorder_recipes.pipeline.job import Job
+from preorder_recipes.pipeline.steps import Stamps, Step
 
 TRAINED, MODEL = "trained", "model"  # in the folder of a training
+_VOCABULARY = (*VOCABULARY_OPTIONS, "transforms", "src_seq_length", "tgt_seq_length")
+_VOCABULARY += ("data", "src_vocab", "tgt_vocab", "save_data", "src_subword_model", "tgt_subword_model")
 _FILES = ("config.json", "vocab.json")  # beside the weights of each step
 
 
@@ -35,6 +38,12 @@ def check(job: Job) -> None:
             raise UsageError(f"--host eole: {system.name} begins from another model")
 
 
+def check_options(job: Job, config_of: Callable[[System], dict[str, Any]]) -> None:
+    """Refuse options that eole does not have."""
+    for system in job.systems:
+        config_of(job.trained(system))
+
+
 def training_config(options: dict[str, Any], folder: str) -> dict[str, Any]:
     """Return the configuration of a training, given its options in OpenNMT-py, and its folder."""
     return configuration(options | {"save_model": f"{folder}/{TRAINED}"})
@@ -42,7 +51,8 @@ def training_config(options: dict[str, Any], folder: str) -> dict[str, Any]:
 
 def vocabulary_config(options: dict[str, Any]) -> dict[str, Any]:
     """Return the configuration of vocabularies, whose texts have no positions."""
-    config = configuration({"word_vec_size": 1, **options})
+    read = {key: options[key] for key in _VOCABULARY if key in options}
+    config = configuration({"word_vec_size": 1, **read})
     ours = (PREORDER_TRANSFORM, POSITIONS_TRANSFORM)
     transforms = [name for name in config["transforms"] if name not in ours]
     others = {key: value for key, value in config.items() if key not in ("model", "training")}
@@ -54,22 +64,29 @@ def vocabulary_command(config: str) -> tuple[str, ...]:
     return "eole", "build_vocab", "-c", config, "-n_sample", "-1", "-overwrite"
 
 
-def train_steps(name: str, folder: str, config: str, reads: Sequence[str]) -> list[Step]:
+def train_steps(job: Job, system: System, seed: int, reads: Sequence[str]) -> list[Step]:
     """Return a training, and the choice of its best checkpoint."""
+    folder, name = job.system_folder(system.name, seed), f"{system.name}-seed{seed}"
     trained, model = f"{folder}/{TRAINED}", f"{folder}/{MODEL}"
-    command = ("eole", "train", "-c", config)
+    command = ("eole", "train", "-c", job.config(system, seed))
     train = Step(f"train/{name}", command, tuple(reads), (trained,), keeps_log=True)
     command = ("python", "-m", "preorder_recipes.pipeline.eole", "--log", train.log, "--folder", folder)
     return [train, Step(f"best/{name}", command, (trained, train.log), (model,))]
 
 
-def translate_command(model: str, source: str, out: str, search: Search, seed: int, device: str) -> tuple:
+def translate_command(job: Job, system: System, seed: int, model: str, source: str) -> tuple[str, ...]:
     """Return the command that translates a file."""
+    search, out = job.search, job.translation(system, seed)
     command = ("eole", "predict", "-model_path", model, "-src", source, "-output", out)
     own = {"-ratio": search.ratio, "-block_ngram_repeat": search.block_ngram_repeat}
     given = (text for name, value in own.items() if value for text in (name, str(value)))
-    gpu = ("-world_size", "1", "-gpu_ranks", "0") if device == "gpu" else ()
+    gpu = ("-world_size", "1", "-gpu_ranks", "0") if job.device == "gpu" else ()
     return (*command, "-beam_size", str(search.beam), *given, "-batch_size", "64", "-seed", str(seed), *gpu)
+
+
+def seconds(_: Job, stamps: Stamps, translation: Step) -> float:
+    """Return how long a translation took with the model's loading: eole does not say it."""
+    return stamps.seconds(translation.name)
 
 
 def keep_best(log: Path, folder: Path) -> None:

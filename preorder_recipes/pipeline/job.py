@@ -7,13 +7,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from onmt_preorder.papers.npmt import DECODER as SWAN
 from preorder.command_line.options import add_number, beam, natural, ratio, word_reward
 from preorder.errors import UsageError
 from preorder_recipes.configuration import FEATURES, System, read_system
+from preorder_recipes.pipeline.hosts import DEFAULT_HOST
 from preorder_recipes.pipeline.subwords import DEFAULT_SIZE
 
-HOSTS = OPENNMT, EOLE = "opennmt", "eole"
 PARTS = ("train", "dev", "test")
 HAND = "hand"  # begins the names of the files of hand-aligned sentences
 LAYERS = ("pos", "trees")  # of the source, as bracketings; their names end those of files
@@ -23,7 +22,7 @@ DEFAULT_BEAM = 5
 
 @dataclass(frozen=True)
 class Search:
-    """A beam search of ``onmt_translate``, the same for all systems.
+    """A beam search, the same for all systems.
 
     Attributes:
         ratio: keep searching up to this times the source length. 0 stops when the best hypothesis is
@@ -36,15 +35,6 @@ class Search:
     ratio: float = 0.0
     word_reward: float = 0.0
     block_ngram_repeat: int = 0
-
-    def options(self, seed: int, device: str, decoder: str | None = None) -> tuple[str, ...]:
-        """Return the options of ``onmt_translate`` for models with a ``decoder_type``."""
-        own = {"-ratio": self.ratio, "-block_ngram_repeat": self.block_ngram_repeat}
-        if decoder == SWAN:
-            own = {"-swan_word_reward": self.word_reward}
-        given = (text for name, value in own.items() if value for text in (name, str(value)))
-        gpu = ("-gpu", "0") if device == "gpu" else ()
-        return ("-beam_size", str(self.beam), *given, "-batch_size", "64", "-seed", str(seed), *gpu)
 
 
 def add_search(parser: argparse.ArgumentParser) -> None:
@@ -71,7 +61,7 @@ class Job:
         average: the model is the mean of this many checkpoints, the best by dev perplexity or BLEU.
         preorderer: the model directory of a given preorderer, an absolute path; None: the run trains one.
         adapt: the given preorderer is trained further on the run's links.
-        host: what trains and translates, of :data:`HOSTS`.
+        host: what trains and translates, a name of :data:`~.hosts.HOSTS`.
         has_links: whether the texts are word-aligned. If not, no order is evaluated.
     """
 
@@ -90,7 +80,7 @@ class Job:
     preorderer: str | None = None
     adapt: bool = False
     has_links: bool = True
-    host: str = OPENNMT
+    host: str = DEFAULT_HOST
 
     @property
     def pairs(self) -> int:

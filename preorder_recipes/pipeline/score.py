@@ -8,7 +8,6 @@ import statistics
 from dataclasses import asdict, replace
 from datetime import date
 from itertools import product
-from pathlib import Path
 from typing import Any
 
 import yaml
@@ -18,11 +17,12 @@ from preorder.analysis.results import TRANSLATION_SCORES
 from preorder.errors import DataError, PreorderError, UsageError
 from preorder.io import files
 from preorder_recipes.configuration import GOLD, System, read_system
-from preorder_recipes.pipeline.checkpoints import read_log, validated
-from preorder_recipes.pipeline.job import EOLE, Job
+from preorder_recipes.pipeline.checkpoints import last_number, read_log, validated
+from preorder_recipes.pipeline.hosts import host_of
+from preorder_recipes.pipeline.job import Job
 from preorder_recipes.pipeline.prepare import source_steps
 from preorder_recipes.pipeline.runner import StepRunner
-from preorder_recipes.pipeline.steps import Stamps, Step, StepError
+from preorder_recipes.pipeline.steps import Stamps, Step
 from preorder_recipes.pipeline.train import config_of, options_of, steps_of
 
 RESULTS = "results.json"
@@ -34,7 +34,6 @@ LAST_STEPS = (Step("score", ()), Step("report", ()))
 """Stand for the steps of :func:`score`, whose commands are known once all translations are there."""
 
 PARAMETERS = re.compile(r"\* number of parameters: ([0-9]+)")
-TRANSLATION = re.compile(r"Total translation time \(s\): ([0-9.]+)")
 _LEAST = 0.05  # seconds of a translation: the log rounds to tenths
 
 Finished = list[tuple[System, tuple[int, ...]]]
@@ -139,7 +138,7 @@ def _results(job: Job, runner: StepRunner, finished: Finished) -> dict[str, Any]
     for system, seeds in finished:
         steps = [steps_of(job, system, seed) for seed in seeds]
         trainings, _, translations = zip(*steps, strict=True)
-        times = [_seconds(job, runner, step) for step in translations]
+        times = [host_of(job).seconds(job, runner.stamps, step) for step in translations]
         costs = {
             **({"tau": [_tau(job, system)]} if job.has_links else {}),
             "parameters": [last_number(PARAMETERS, job.folder / step.log) for step in trainings],
@@ -169,28 +168,10 @@ def _results(job: Job, runner: StepRunner, finished: Finished) -> dict[str, Any]
     }
 
 
-def _seconds(job: Job, runner: StepRunner, translation: Step) -> float:
-    """Return how long a translation took: with eole, which does not say it, with the model's loading."""
-    if job.host == EOLE:
-        return runner.stamps.seconds(translation.name)
-    return last_number(TRANSLATION, job.folder / translation.log)
-
-
 def _tau(job: Job, system: System) -> float:
     """Return the tau of the order that a system reads."""
     order = files.read_json(str(job.folder / job.evaluation(system.order or GOLD)))
     return (order if system.order else order["monotone"])["tau"]
-
-
-def last_number(pattern: re.Pattern[str], log: Path) -> float:
-    """Return what the last line with a pattern says, as a run that was resumed has several."""
-    try:
-        found = [match[1] for line in read_log(log) if (match := pattern.search(line))]
-    except OSError as error:
-        raise StepError(f"{log}: cannot be read: {error.strerror}") from None
-    if not found:
-        raise StepError(f"{log}: has no line like {pattern.pattern}")
-    return float(found[-1])
 
 
 def _manifest(job: Job, title: str, finished: Finished) -> dict[str, Any]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import yaml
@@ -10,13 +9,11 @@ import yaml
 from preorder.errors import UsageError
 from preorder.io import files
 from preorder_recipes.configuration import TEXT, VOCABULARY_OPTIONS, System, read_vocabulary
-from preorder_recipes.pipeline import eole
-from preorder_recipes.pipeline.checkpoints import MODEL, Checkpoints
-from preorder_recipes.pipeline.job import EOLE, Job
+from preorder_recipes.pipeline.hosts import host_of
+from preorder_recipes.pipeline.job import Job
 from preorder_recipes.pipeline.steps import Phase, Step
 
 VOCABULARY = "vocabulary"  # the folder of the vocabularies, which all systems share
-VOCABULARY_READ = (*VOCABULARY_OPTIONS, "transforms", "src_seq_length", "tgt_seq_length")
 SUBWORD_MODEL = f"{VOCABULARY}/subwords.model"
 
 
@@ -43,17 +40,8 @@ def train(job: Job) -> list[Phase]:
 def steps_of(job: Job, system: System, seed: int) -> list[Step]:
     """Return the steps from a system's configuration to its translation."""
     trained = job.trained(system)
-    if job.host == EOLE:
-        folder, config = job.system_folder(trained.name, seed), job.config(trained, seed)
-        reads = _training_reads(job, trained, seed)
-        name = f"{trained.name}-seed{seed}"
-        return [*eole.train_steps(name, folder, config, reads), _translate(job, system, seed)]
-    training = _train(job, trained, seed)
-    command = ("python", "-m", "preorder_recipes.pipeline.checkpoints", "--log", training.log)
-    command += ("--folder", job.system_folder(trained.name, seed))
-    command += ("--average", str(job.average)) if job.average > 1 else ()
-    best = Step(f"best/{trained.name}-seed{seed}", command, (training.log,), training.makes)
-    return [training, best, _translate(job, system, seed)]
+    reads = _training_reads(job, trained, seed)
+    return [*host_of(job).train_steps(job, trained, seed, reads), _translate(job, system, seed)]
 
 
 def _write(job: Job, name: str, config: dict[str, Any]) -> None:
@@ -65,21 +53,12 @@ def _write(job: Job, name: str, config: dict[str, Any]) -> None:
 def vocabulary_of(job: Job) -> dict[str, Any]:
     """Return the options of the vocabularies, which are those of the plain text for all systems.
 
-    Only what ``onmt_build_vocab`` reads is among them, so that other changes make no new vocabularies.
+    Only what makes a vocabulary is among them, so that other changes make no new vocabularies.
     """
     options = read_vocabulary(job.size, job.subwords) | job.changes
     texts = {"path_src": job.text("train", job.source), "path_tgt": job.text("train", job.target)}
     paths = {"data": {"train": texts}, **_vocabulary_paths(job)}
-    if job.host == EOLE:
-        read = {key: options[key] for key in VOCABULARY_READ if key in options}
-        return eole.vocabulary_config(read | paths)
-    from onmt.bin.build_vocab import _get_parser
-
-    from onmt_preorder.opennmt.configuration import keys_of
-
-    known = keys_of(_get_parser())
-    read = {key: value for key, value in options.items() if key in known}
-    return read | paths
+    return host_of(job).vocabulary_config(options | paths)
 
 
 def _vocabulary_paths(job: Job) -> dict[str, str]:
@@ -92,11 +71,9 @@ def _vocabulary_paths(job: Job) -> dict[str, str]:
 
 
 def config_of(job: Job, system: System, seed: int) -> dict[str, Any]:
-    """Return what the host's training reads: :func:`options_of` or, for eole, what stands for them there."""
+    """Return what the host's training reads: what stands there for :func:`options_of`."""
     options = options_of(job, system, seed)
-    if job.host == EOLE:
-        return eole.training_config(options, job.system_folder(system.name, seed))
-    return options
+    return host_of(job).training_config(options, job.system_folder(system.name, seed))
 
 
 def options_of(job: Job, system: System, seed: int) -> dict[str, Any]:
@@ -161,7 +138,7 @@ def _decayed_within(options: dict[str, Any], steps: int | None) -> dict[str, Any
 
 
 def _model(job: Job, system: str, seed: int) -> str:
-    return f"{job.system_folder(system, seed)}/{eole.MODEL if job.host == EOLE else MODEL}"
+    return f"{job.system_folder(system, seed)}/{host_of(job).MODEL}"
 
 
 def _vocabularies(job: Job) -> tuple[str, ...]:
@@ -184,11 +161,8 @@ def _subwords(job: Job) -> Step:
 
 def _vocabulary(job: Job) -> Step:
     config = f"{VOCABULARY}/config.yaml"
-    command = ("onmt_build_vocab", "-config", config, "-n_sample", "-1", "-overwrite")
-    if job.host == EOLE:
-        command = eole.vocabulary_command(config)
     reads = (config, *_train_texts(job), *_subword_model(job))
-    return Step("vocabulary", command, reads, _vocabularies(job))
+    return Step("vocabulary", host_of(job).vocabulary_command(config), reads, _vocabularies(job))
 
 
 def _training_reads(job: Job, system: System, seed: int) -> list[str]:
@@ -198,20 +172,9 @@ def _training_reads(job: Job, system: System, seed: int) -> list[str]:
     return reads + ([options["train_from"]] if system.begins_from else [])
 
 
-def _train(job: Job, system: System, seed: int) -> Step:
-    path, reads = job.config(system, seed), _training_reads(job, system, seed)
-    command, made = ("onmt_train", "-config", path), (_model(job, system.name, seed),)  # by the selection
-    step = Step(f"train/{system.name}-seed{seed}", command, tuple(reads), made)
-    folder = job.folder / job.system_folder(system.name, seed)
-    return replace(step, checkpoints=Checkpoints(folder, job.folder / step.log))
-
-
 def _translate(job: Job, system: System, seed: int) -> Step:
-    """Return the step that translates the test set; its log ends with the time that it takes."""
+    """Return the step that translates the test set."""
     model, source = _model(job, job.trained(system).name, seed), job.source_of(system, "test")
-    out = job.translation(system, seed)
-    command = ("onmt_translate", "-model", model, "-src", source, "-output", out, "-report_time")
-    command += job.search.options(seed, job.device, system.options.get("decoder_type"))
-    if job.host == EOLE:
-        command = eole.translate_command(model, source, out, job.search, seed, job.device)
-    return Step(f"translate/{system.name}-seed{seed}", command, (model, source), (out,))
+    command = host_of(job).translate_command(job, system, seed, model, source)
+    made = (job.translation(system, seed),)
+    return Step(f"translate/{system.name}-seed{seed}", command, (model, source), made)

@@ -9,7 +9,8 @@ import pytest
 from preorder.api import train
 from preorder.methods.model_directory import load_model, save_model
 from preorder_recipes import run
-from preorder_recipes.pipeline import checks
+from preorder_recipes.pipeline import opennmt
+from preorder_recipes.pipeline.train import config_of
 from tests.support.texts import content, write_bitext
 
 RUN = "run --data data --src aa --tgt bb --run RUN"
@@ -218,5 +219,5 @@ def test_what_may_be_changed():
     given = "layers=2 dropout=[0.1] valid_steps=5 early_stopping=2 rnn_type=GRU seed=1 train_from=x".split()
     line = ["--src", "aa", "--tgt", "bb", "--run", "r", *(part for one in given for part in ("--set", one))]
     job = run._job(run.build_parser().parse_args(line))
-    checks.check_changes(job)
+    opennmt.check_options(job, lambda system: config_of(job, system, 1))
     assert job.changes["dropout"] == [0.1]

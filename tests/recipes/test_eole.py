@@ -1,19 +1,22 @@
 """A run with eole in place of OpenNMT-py: configurations, commands, the best checkpoint; without eole."""
 
+import importlib
+
 import pytest
 
 from preorder.errors import DataError, UsageError
 from preorder_recipes.configuration import read_system
 from preorder_recipes.eole import configuration
 from preorder_recipes.pipeline import eole
-from preorder_recipes.pipeline.job import EOLE, Job
+from preorder_recipes.pipeline.hosts import HOSTS, Host
+from preorder_recipes.pipeline.job import Job
 from preorder_recipes.pipeline.train import config_of, steps_of, vocabulary_of
 from tests.support.texts import write
 
 
 def job_of(folder, *names, **others):
     systems = tuple(read_system(name, "tiny") for name in names)
-    return Job(folder, "en", "ja", "tiny", systems, (1,), "cpu", host=EOLE, **others)
+    return Job(folder, "en", "ja", "tiny", systems, (1,), "cpu", host="eole", **others)
 
 
 def test_options_stand_where_eole_has_them():
@@ -128,3 +131,9 @@ def test_the_best_checkpoint_is_the_model(tmp_path):
     write(tmp_path / "log", "Saving optimizer and weights to step_10, and …")
     with pytest.raises(DataError, match="no checkpoint was saved after a validation"):
         eole.keep_best(tmp_path / "log", tmp_path)
+
+
+@pytest.mark.parametrize("module", HOSTS.values())
+def test_a_host_is_one_module(module):
+    asked = {name for name in (*vars(Host), *Host.__annotations__) if not name.startswith("_")}
+    assert asked <= vars(importlib.import_module(module)).keys()

@@ -4,8 +4,10 @@ import re
 
 import pytest
 
+from preorder_recipes.pipeline.checkpoints import last_number
 from preorder_recipes.pipeline.leaderboard import markdown, print_leaderboard
-from preorder_recipes.pipeline.score import PARAMETERS, TRANSLATION, last_number
+from preorder_recipes.pipeline.opennmt import TRANSLATION
+from preorder_recipes.pipeline.score import PARAMETERS
 from preorder_recipes.pipeline.steps import StepError
 
 NAME = "a_system_whose_name_is_long_and_must_never_be_cut"

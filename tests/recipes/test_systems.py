@@ -26,7 +26,8 @@ from preorder_recipes.pipeline.prepare import _apply, hand_options, prepare, tra
 from preorder_recipes.pipeline.runner import StepRunner
 from preorder_recipes.pipeline.score import _facts, _manifest, _not_converged
 from preorder_recipes.pipeline.steps import Step
-from preorder_recipes.pipeline.train import _subwords, _train, _vocabulary, config_of, train, vocabulary_of
+from preorder_recipes.pipeline.train import _subwords, _vocabulary, config_of, train, vocabulary_of
+from preorder_recipes.pipeline.train import steps_of as training_steps
 from tests.support.fake_programs import after
 from tests.support.running import environment
 from tests.support.texts import write
@@ -283,7 +284,7 @@ def test_subwords_are_learned_before_the_vocabularies_and_read_in_training():
     learn = _subwords(job)
     assert ("500" in learn.command, learn.makes) == (True, (pieces,))
     assert pieces in _vocabulary(job).reads
-    assert pieces in _train(job, system, 1).reads
+    assert pieces in training_steps(job, system, 1)[0].reads
     job = job_of(Path(), "gold")
     assert "src_subword_model" not in config_of(job, job.systems[0], 1)
     assert len(_vocabulary(job).makes) == 2
@@ -324,7 +325,7 @@ def test_the_runs_links_guide_attention():
     guided, links = replace(job, changes={"lambda_align": 0.05}), ["data/train.align", "data/dev.align"]
     corpora = config_of(guided, system, 1)["data"]
     assert [corpora[name]["path_align"] for name in ("train", "valid")] == links
-    assert {*links} <= {*_train(guided, system, 1).reads}
+    assert {*links} <= {*training_steps(guided, system, 1)[0].reads}
 
 
 @pytest.mark.parametrize(
