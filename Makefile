@@ -6,9 +6,6 @@ BIN := $(VENV)/bin
 OPENNMT := OpenNMT-py==3.5.1
 # for tests of the kernels without a GPU; torch for GPUs brings it along
 TRITON := 'triton==3.7.1; platform_system == "Linux" and platform_machine == "x86_64"'
-# language models for phrases: there are no wheels, and the build takes two minutes; without a C++ compiler make goes on,
-# and their tests are skipped
-LM := kenlm==0.3.0
 
 # make demo: the main job, on data of our own making or on DATA, a folder with {train,dev,test}.{SRC,TGT}
 DATA ?= runs/synthetic
@@ -68,7 +65,6 @@ demo: | $(if $(filter runs/synthetic,$(DATA)),$(DATA),given-data) $(VENV)/.ready
 
 test test-all: $(VENV)/.ready
 	$(if $(filter test-all,$@),$(BIN)/python -m pip install --quiet $(TRITON))
-	$(if $(filter test-all,$@),-$(BIN)/python -m pip install --quiet $(LM))
 	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n auto --dist loadfile $(if $(filter test,$@),-m "not slow")
 
 lint: $(VENV)/.ready

@@ -123,7 +123,6 @@ NOT_RUN = (
     "s3://bucket",  # needs an object store
     *("curl ", "preorder serve"),  # need a running server, or are one
     "preorder_recipes.run --host eole",  # needs eole
-    "-swan_lm en.arpa",  # needs kenlm and a language model
     "preorder report   runs/svo-sov-tiny",  # needs a run
     "--engine ray",  # starts a Ray or needs a cluster
 )

@@ -15,7 +15,6 @@ from torch.nn.functional import one_hot
 
 from onmt_preorder.opennmt.options import npmt
 from onmt_preorder.papers.npmt.decoder import SwanDecoder
-from onmt_preorder.papers.npmt.language_model import NgramFluency, load
 from onmt_preorder.papers.npmt.likelihood import log_likelihood
 from onmt_preorder.papers.npmt.scorer import SegmentLayers, SentencePairs
 from onmt_preorder.papers.npmt.search import Translations, beam_search, best_segments, greedy_segments, spread
@@ -55,10 +54,9 @@ class SegmentTranslator(Translator):
         """Build as OpenNMT-py does."""
         npmt.check_translation(opt)
         translator = super().from_opt(model, vocabs, opt, *given, **more)
-        translator.reward, translator.weight = opt.swan_word_reward, opt.swan_lm_weight
+        translator.reward = opt.swan_word_reward
         # So many that even a source of one token has n_best translations.
         translator.choices = max(opt.swan_choices or opt.beam_size, opt.n_best)
-        translator.language_model = load(opt.swan_lm) if opt.swan_lm else None
         names = [DefaultTokens.PAD, DefaultTokens.BOS]
         names += [DefaultTokens.UNK] if opt.ban_unk_token else []
         translator.banned = [vocabs["tgt"][name] for name in names]
@@ -84,11 +82,7 @@ class SegmentTranslator(Translator):
             segments = greedy_segments(model, states[real], longest, self.banned)
         else:
             segments = best_segments(model, states[real], longest, self.choices, self.banned, self.reward)
-        fluency = None
-        if self.language_model is not None:
-            tokens = self._tgt_vocab.ids_to_tokens
-            fluency = NgramFluency(self.language_model, self.weight, tokens, len(states))
-        return beam_search(spread(segments, real), self.beam_size, self.reward, fluency)
+        return beam_search(spread(segments, real), self.beam_size, self.reward)
 
     def _results(self, batch: dict[str, Any], found: Translations, gold: Any) -> dict[str, Any]:
         end = found.words.new_tensor([self._tgt_eos_idx])

@@ -10,7 +10,7 @@ from onmt.utils.optimizers import build_torch_optimizer
 from onmt.utils.parse import ArgumentParser
 
 from onmt_preorder.opennmt import options
-from preorder.errors import PreorderError, UsageError
+from preorder.errors import UsageError
 from tests.support.distortion_models import DISTORTION
 from tests.support.opennmt import make_opt
 from tests.support.transformers import PLAIN, SWAN, WITHOUT_FEATURES, learn_from_a_batch, make_vocabs
@@ -144,7 +144,6 @@ def test_a_folder_for_stanza_needs_a_preorderer():
 # --- translation ---
 
 OF_SEGMENTS = {"swan_choices": 3, "swan_word_reward": 1.0}
-OF_SEGMENTS |= {"swan_lm": "absent.arpa", "swan_lm_weight": 0.5}
 OF_WORDS = {"length_penalty": "wu", "random_sampling_temp": 0.5, "min_length": 2, "block_ngram_repeat": 2}
 
 
@@ -189,7 +188,7 @@ def test_a_search_refuses_the_options_of_the_other(search, family):
         if name in refused:
             with pytest.raises(UsageError, match=f"^{message.format(name)}$"):
                 search(family, **{name: value})
-        elif name not in ("swan_lm", "swan_lm_weight"):
+        else:
             search(family, **{name: value})
 
 
@@ -197,7 +196,3 @@ def test_greedy_search_refuses_the_options_of_the_beam(search):
     for name in OF_SEGMENTS:
         with pytest.raises(UsageError, match=f"^{name} has no effect with beam_size 1, which is greedy"):
             search("SWAN", beam_size=1, **{name: OF_SEGMENTS[name]})
-    with pytest.raises(UsageError, match="^swan_lm_weight has no effect without swan_lm$"):
-        search("SWAN", swan_lm_weight=0.5)
-    with pytest.raises(PreorderError, match="kenlm|absent.arpa"):
-        search("SWAN", swan_lm="absent.arpa")

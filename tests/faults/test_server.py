@@ -75,7 +75,7 @@ def test_other_routes_answer_in_json_too(client, tmp_path):
         assert (answer.status_code, answer.json["status"]) == (status, "error")
         assert "NoneType" not in answer.json["error"]
 
-    request = {"opt": {"log_file": str(tmp_path / "log"), "preorder_model": "/", "swan_lm": "/etc/passwd"}}
+    request = {"opt": {"log_file": str(tmp_path / "log"), "preorder_model": "/"}}
     for model in (0, 5):
         answer = client.post(f"/t/clone_model/{model}", json=request)
         assert (answer.status_code, answer.json["status"]) == (403, "error")

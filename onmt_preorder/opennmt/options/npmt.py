@@ -26,8 +26,6 @@ _UNSUPPORTED_SEARCH = (
 _SEARCH: dict[str, tuple[Any, str]] = {
     "swan_choices": (2, "Beam: segments for each source token, n_best at least; 0: as many as beam_size."),
     "swan_word_reward": (0.0, "Beam: what each word adds to a translation's score."),
-    "swan_lm": ("", "Beam: an n-gram language model of the target, ARPA or KenLM's binary format."),
-    "swan_lm_weight": (0.2, "Beam: weight of its log probability."),
 }
 
 _SWAN = f"decoder_type: {DECODER}", lambda opt: opt.decoder_type == DECODER
@@ -87,8 +85,6 @@ def check_translation(opt: Namespace) -> None:
     for name in _given(opt):
         if opt.beam_size == 1:
             raise UsageError(f"{name} has no effect with beam_size 1, which is greedy search")
-        if name == "swan_lm_weight" and not opt.swan_lm:
-            raise UsageError("swan_lm_weight has no effect without swan_lm")
 
 
 def check_other_translation(opt: Namespace) -> None:

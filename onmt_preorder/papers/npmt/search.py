@@ -3,8 +3,9 @@
 No element looks at another's words, so all elements of a batch are searched side by side, in ``longest + 1``
 steps of the network: each element's best segment, greedily, or its several best, by a beam.
 
-A beam over the elements then keeps the beginnings with the best ``Q(y) = log p(y | x) + λ1 · words +
-λ2 · log p_lm(y)`` (Huang et al. 2018, eq. 3). Of beginnings of the same words the probabilities are summed.
+A beam over the elements then keeps the beginnings with the best ``Q(y) = log p(y | x) + λ1 · words``
+(Huang et al. 2018, eq. 3, without a language model). Of beginnings of the same words the probabilities are
+summed.
 """
 
 from __future__ import annotations
@@ -16,7 +17,6 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from onmt_preorder.papers.npmt.language_model import NgramFluency
 from onmt_preorder.papers.npmt.scorer import SegmentLayers
 
 _IMPOSSIBLE = float("-inf")
@@ -171,19 +171,16 @@ def spread(segments: Segments, real: Tensor) -> Segments:
     return unpacked
 
 
-def beam_search(
-    segments: Segments, width: int, reward: float = 0.0, fluency: NgramFluency | None = None
-) -> Translations:
+def beam_search(segments: Segments, width: int, reward: float = 0.0) -> Translations:
     """Search over the elements of ``(batch, elements, count, …)``; keep and return ``width`` translations.
 
-    ``reward`` is λ1. Cost for each element: one sort of ``width · count`` candidates for the whole batch on
-    the segments' device; a language model scores on the CPU.
+    ``reward`` is λ1. Cost for each element: one sort of ``width · count`` candidates for the whole batch.
     """
     batch, elements, count = segments.scores.shape
     scores = segments.scores.new_full((batch, width), _IMPOSSIBLE)
     scores[:, 0] = 0  # the one beginning that has no words
     none = torch.zeros_like(scores, dtype=torch.long)
-    beam = _Beam(scores, scores, none, none, torch.zeros_like(scores))
+    beam = _Beam(scores, scores, none, none)
     keys, powers = _hashes(segments)
     back = []
     for t in range(elements):
@@ -192,22 +189,14 @@ def beam_search(
             (beam.paths.unsqueeze(2) + segments.scores[:, t, None]).flatten(1),
             (beam.keys.unsqueeze(2) * powers[:, t, None] + keys[:, t, None]).flatten(1),
             (beam.words.unsqueeze(2) + segments.lengths[:, t, None]).flatten(1),
-            beam.fluency.repeat_interleave(count, dim=1),
         )
         total, first = _merged(grown)
-        if fluency is not None:
-            grown.fluency.add_(_extend(fluency, segments, t, first, width))
-        quality = torch.where(first, total + reward * grown.words + grown.fluency, _IMPOSSIBLE)
+        quality = torch.where(first, total + reward * grown.words, _IMPOSSIBLE)
         chosen = quality.topk(width, dim=1).indices
-        if fluency is not None:
-            for sentence, indices in enumerate(chosen.tolist()):
-                fluency.keep(sentence, indices)
         paths = torch.where(first, grown.paths, _IMPOSSIBLE)
         beam = _Beam(*(part.gather(1, chosen) for part in grown._replace(scores=total, paths=paths)))
         back.append((chosen // count, chosen % count))
-    quality = beam.scores + reward * beam.words + beam.fluency
-    if fluency is not None:
-        quality = quality + quality.new_tensor([fluency.end(b) for b in range(batch)])
+    quality = beam.scores + reward * beam.words
     return _trace(segments, back, *quality.sort(dim=1, descending=True))
 
 
@@ -218,7 +207,6 @@ class _Beam(NamedTuple):
     paths: Tensor  # those of the most probable segmentation alone
     keys: Tensor  # hashes of the words; those of equal words are equal
     words: Tensor  # how many
-    fluency: Tensor  # λ2 log p_lm
 
 
 def _hashes(segments: Segments) -> tuple[Tensor, Tensor]:
@@ -250,19 +238,6 @@ def _merged(beam: _Beam) -> tuple[Tensor, Tensor]:
     total = torch.where(first, best + sums.log(), _IMPOSSIBLE)
     back = order.argsort(dim=1)
     return total.gather(1, back), first.gather(1, back)
-
-
-def _extend(model: NgramFluency, segments: Segments, t: int, first: Tensor, width: int) -> Tensor:
-    """Return the language model's scores, ``(batch, width · count)``, of the candidates in ``first``."""
-    count = segments.scores.size(2)
-    words, lengths = segments.words[:, t].tolist(), segments.lengths[:, t].tolist()
-    scores = []
-    for sentence, wanted in enumerate(first.tolist()):
-        emitted = [row[:length] for row, length in zip(words[sentence], lengths[sentence], strict=True)]
-        indices = [index for index, is_wanted in enumerate(wanted) if is_wanted]
-        found = model.extend(sentence, {i: (i // count, emitted[i % count]) for i in indices})
-        scores.append([found.get(index, 0.0) for index in range(width * count)])
-    return segments.scores.new_tensor(scores)
 
 
 def _trace(

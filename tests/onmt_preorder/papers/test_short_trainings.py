@@ -3,7 +3,6 @@
 import contextlib
 import functools
 import gzip
-import importlib.util
 import io
 import json
 import math
@@ -303,24 +302,6 @@ def test_a_reward_for_words_and_gold_scores_that_are_those_of_training(folder, t
     score = float(re.search(r"GOLD SCORE: (-[\d.]+)", caplog.text)[1])
     likelihood = -score * len(lines) / sum(len(line.split()) + 1 for line in gold)
     assert math.exp(likelihood) == pytest.approx(perplexities(log)[-1], rel=1e-3)
-
-
-def test_a_language_model_says_which_of_the_words(folder, trained):
-    if importlib.util.find_spec("kenlm") is None:
-        pytest.skip("the extra lm is not installed")
-    trained("phrases")
-    search = ("-beam_size", 9, "-swan_choices", 9)
-    [plain] = translate(folder, ["w1 w2"], "phrases.pt", *search)
-    words = [f"w{number}" for number in range(20)]
-    rare = set(plain.split())
-    grams = ["0\t<s>\t0", "-1\t</s>\t0", "-9\t<unk>\t0"]
-    grams += [f"{-9 if word in rare else -1}\t{word}\t0" for word in words]
-    arpa = ["\\data\\", f"ngram 1={len(grams)}", "ngram 2=1", "", "\\1-grams:", *grams]
-    write(folder / "lm.arpa", *arpa, "", "\\2-grams:", "-9\tw0 w1", "", "\\end\\")
-    model = ("-swan_lm", "lm.arpa", "-swan_lm_weight", 5)
-    [told] = translate(folder, ["w1 w2"], "phrases.pt", *search, *model)
-    assert rare
-    assert not rare & set(told.split())
 
 
 # --- options of OpenNMT-py ---

@@ -2,9 +2,7 @@
 
 import itertools
 import math
-import sys
 from collections import defaultdict
-from types import SimpleNamespace
 
 import pytest
 import torch
@@ -14,12 +12,9 @@ from onmt.translate import GNMTGlobalScorer, Translator
 from onmt.utils.parse import ArgumentParser
 
 from onmt_preorder.opennmt.segments import segment_layers, translation_loss
-from onmt_preorder.papers.npmt import language_model
-from onmt_preorder.papers.npmt.language_model import NgramFluency
 from onmt_preorder.papers.npmt.likelihood import log_likelihood
 from onmt_preorder.papers.npmt.scorer import SentencePairs, WorkLimits
 from onmt_preorder.papers.npmt.search import beam_search, best_segments, greedy_segments, spread
-from preorder.errors import DataError, MissingExtraError
 from tests.support.opennmt import make_opt
 from tests.support.segmentations import BEGIN, END, WORDS, all_segments, make_batch, make_model, segment_score
 from tests.support.transformers import SPECIALS, SWAN, WITHOUT_FEATURES, make_vocabs
@@ -105,24 +100,6 @@ def test_the_search_ends_where_nothing_can_become_better():
     assert len(steps) == 2
 
 
-TOKENS = ["<s>", "</s>", "a", "b", "c"]
-
-
-def bigram(one, other):
-    return -((one * 7 + other * 5) % 11) / 4
-
-
-class Bigrams:
-    """A language model as KenLM's, whose state is the last word."""
-
-    def BeginSentenceWrite(self, state):
-        state.word = BEGIN
-
-    def BaseScore(self, state, token, after):
-        after.word = TOKENS.index(token)
-        return bigram(state.word, after.word)
-
-
 def exhaustive(model, states):
     """Return the probability of every translation."""
     of_elements = [
@@ -136,20 +113,16 @@ def exhaustive(model, states):
     return {words: torch.tensor(scores).logsumexp(0).item() for words, scores in found.items()}
 
 
-@pytest.mark.parametrize(("reward", "has_model"), [(0.0, False), (0.7, False), (0.0, True), (0.4, True)])
-def test_a_wide_beam_is_exhaustive_search(monkeypatch, reward, has_model):
-    monkeypatch.setitem(sys.modules, "kenlm", SimpleNamespace(State=SimpleNamespace))
+@pytest.mark.parametrize("reward", [0.0, 0.7])
+def test_a_wide_beam_is_exhaustive_search(reward):
     model, states = setup(layers=2)
     wide = 600  # more than the translations of two elements, and of three as far as they are equal
     segments = spread(best_segments(model, states[REAL], LONGEST, EVERY, [BEGIN]), REAL)
-    weight = 2 * has_model
-    # KenLM's logarithms are to the base of 10.
-    fluency = NgramFluency(Bigrams(), weight / math.log(10), TOKENS, batch=3) if has_model else None
     with torch.no_grad():
-        found = beam_search(segments, wide, reward, fluency)
+        found = beam_search(segments, wide, reward)
     for sentence in range(3):
         expected = {
-            words: score + reward * len(words) + weight * sum(map(bigram, (BEGIN, *words), (*words, END)))
+            words: score + reward * len(words)
             for words, score in exhaustive(model, states[sentence, REAL[sentence]]).items()
         }
         best = sorted(expected, key=expected.get, reverse=True)[:20]
@@ -192,19 +165,6 @@ def test_a_beam_of_one_is_the_greedy_concatenation_of_best_segments():
     torch.testing.assert_close(one.scores[:, 0], segments.scores[:, :, 0].sum(1))
     rewarded = beam_search(segments, 1, reward=50.0)  # counts at each element
     assert rewarded.lengths.sum((1, 2)).tolist() == [LONGEST * count for count in REAL.sum(1).tolist()]
-
-
-def test_language_models_that_cannot_be_loaded(tmp_path, monkeypatch):
-    with monkeypatch.context() as changed:
-        changed.setitem(sys.modules, "kenlm", None)
-        with pytest.raises(MissingExtraError, match=r"kenlm is not installed: pip install 'kenlm>=0.2'"):
-            language_model.load("lm.arpa")
-    pytest.importorskip("kenlm", reason="the extra lm is not installed")
-    with pytest.raises(DataError, match=r"none\.arpa: no such file"):
-        language_model.load(str(tmp_path / "none.arpa"))
-    (tmp_path / "bad.arpa").write_text("a b c\n")
-    with pytest.raises(DataError, match=r"bad\.arpa: not a language model: "):
-        language_model.load(str(tmp_path / "bad.arpa"))
 
 
 def make_translator(count, *options):
