@@ -5,16 +5,15 @@ treated as a line in ``onmt_translate`` is: plain text or ``token￨position``, 
 joined as the checkpoint says.
 
 It listens to the whole network, reads requests of any size, makes models of what a request asks for
-(``clone_model``: options could name any file), unloads a model after a bad request, and answers with status
-200 and the text of an exception. Here it listens to its own machine unless ``--ip`` is given; what is wrong
-with a request is JSON with a status from 400 on; what is wrong with the server is in its log alone.
+(``clone_model``: options could name any file), unloads a model after a bad request, logs its text, and
+answers with the text of an exception. Here it listens to its own machine unless ``--ip`` is given; what is
+wrong with a request is JSON with a status from 400 on; what is wrong with the server is in its log alone.
 
 Can go when the server does so itself.
 """
 
 from __future__ import annotations
 
-import functools
 import logging
 import sys
 from typing import Any
@@ -23,6 +22,7 @@ from onmt_preorder.input import on_the_fly
 from onmt_preorder.input.pipeline import SOURCE_NAME
 from onmt_preorder.opennmt.options import is_ours
 from onmt_preorder.opennmt.translation import LineTranslator
+from onmt_preorder.uncaught import last_line
 from onmt_preorder.wrapping import adapts
 from preorder.api_values import text_of
 from preorder.errors import DataError, PreorderError, UsageError
@@ -34,8 +34,6 @@ MAX_BYTES = 2**20
 
 FAULT = "the server cannot do this now: its log says why"
 
-_NO_CONFIGURATION = 'not a server\'s configuration: {"models": [{"model": …, "opt": {…}}]}'
-
 
 @adapts("onmt.bin.server", "_get_parser")
 def _get_parser(original: Any) -> Any:
@@ -45,57 +43,22 @@ def _get_parser(original: Any) -> Any:
 
 
 @adapts("onmt.bin.server", "serve")
-def _serve(original: Any, app: Any, host: str, port: int, **options: Any) -> Any:
-    if not 0 < port < 2**16:
-        raise UsageError(f"--port: not a number from 1 to {2**16 - 1}: {port}")
+def _serve(original: Any, app: Any, **options: Any) -> Any:
     prepare(app)
     logging.getLogger("onmt").addFilter(lambda _: not _is_of_request(sys.exc_info()[1]))
-    logging.getLogger("onmt").propagate = False  # waitress logs what comes to the root, too
-    return original(app, host=host, port=port, max_request_body_size=64 * MAX_BYTES, **options)
+    return original(app, max_request_body_size=64 * MAX_BYTES, **options)
 
 
 def prepare(app: Any) -> None:
-    """Let a Flask application refuse long requests, and answer with JSON whatever happens."""
+    """Let a Flask application refuse long requests and new models, and answer with JSON whatever happens."""
+    from werkzeug.exceptions import Forbidden
+
+    def clone_model(**_: Any) -> Any:
+        raise Forbidden("the models are those of the server's configuration: none is made by a request")
+
     app.config["MAX_CONTENT_LENGTH"] = MAX_BYTES
+    app.view_functions["clone_model"] = clone_model
     app.register_error_handler(Exception, _answer)
-    list_models = app.view_functions["get_models"]
-
-    def loaded() -> dict[Any, bool]:
-        return {model["model_id"]: model["loaded"] for model in list_models().json}
-
-    def health() -> dict[str, Any]:
-        models = [{"id": model_id, "loaded": is_loaded} for model_id, is_loaded in loaded().items()]
-        return {"status": "ok", "models": models}
-
-    app.add_url_rule("/health", "health")  # beside that of --url_root
-    for name, view in (app.view_functions | {"health": health}).items():
-        app.view_functions[name] = _guarded(name, view, loaded)
-
-
-def _guarded(name: str, view: Any, loaded: Any) -> Any:
-    """Refuse models that are not there or not loaded, a GPU that is not there, and deep JSON."""
-
-    @functools.wraps(view)
-    def guarded(**arguments: Any) -> Any:
-        import torch
-        from werkzeug.exceptions import BadRequest, Conflict, Forbidden, NotFound
-
-        if name == "clone_model":
-            raise Forbidden("the models are those of the server's configuration: none is made by a request")
-        if "model_id" in arguments:
-            is_loaded = loaded().get(arguments["model_id"])
-            if is_loaded is None:
-                raise NotFound("there is no such model")
-            if not is_loaded:
-                raise Conflict("the model is not loaded")
-        if name == "to_gpu" and not torch.cuda.is_available():
-            raise Conflict("this machine has no GPU")
-        try:
-            return view(**arguments)
-        except RecursionError:
-            raise BadRequest("the JSON is nested too deeply") from None
-
-    return guarded
 
 
 def _answer(error: Exception) -> tuple[dict[str, str], int]:
@@ -113,20 +76,10 @@ def _run(original: Any, self: Any, inputs: Any) -> Any:
     """Translate a request; what is wrong with it is no error of the model, which would be unloaded."""
     from onmt.translate.translation_server import ServerModelError
     from onmt.utils.logging import logger
-    from werkzeug.exceptions import BadRequest, InternalServerError, NotFound
+    from werkzeug.exceptions import BadRequest, InternalServerError
 
-    problem = _problem(inputs)
-    if problem:
+    if problem := _problem(inputs, self.models):
         raise BadRequest(problem)
-    model_id = inputs[0].get("id", 0)
-    if model_id not in self.models:
-        raise NotFound("there is no such model")
-    if getattr(self.models[model_id], "preprocess_opt", None) is None:  # which may take line breaks
-        for number, sentence in enumerate(inputs, 1):
-            line = without_line_end(sentence["src"])
-            if line.splitlines() not in ([], [line]):
-                reason = "src has a line break in it: give a sentence for each line"
-                raise BadRequest(f"sentence {number}: {reason}")
     try:
         return original(self, inputs)
     except (ServerModelError, PreorderError) as error:
@@ -144,38 +97,35 @@ def _is_of_request(error: BaseException | None) -> bool:
     return isinstance(error, DataError) and error.file in (None, SOURCE_NAME)
 
 
-def _problem(inputs: Any) -> str | None:
-    """Return what is wrong with the form of a request to translate, or None."""
+def _problem(inputs: Any, models: dict[Any, Any]) -> str | None:
+    """Return what is wrong with a request to translate, or None."""
     if not isinstance(inputs, list) or not inputs or not all(isinstance(each, dict) for each in inputs):
         return 'not a list of sentences: [{"src": "…"}]'
+    model_id = inputs[0].get("id", 0)
+    if not isinstance(model_id, int | str) or model_id not in models:
+        return "there is no such model"
+    takes_lines = getattr(models[model_id], "preprocess_opt", None) is None  # else it may take line breaks
     for number, sentence in enumerate(inputs, 1):
-        for name in ("src", "ref"):
-            if name == "src" or sentence.get(name) is not None:
-                try:
-                    text_of(sentence.get(name))
-                except DataError as error:
-                    return f"sentence {number}: {name}: {error}"
-        model_id = sentence.get("id", 0)
-        if not isinstance(model_id, int | str) or isinstance(model_id, bool):
-            return f"sentence {number}: id is no number"
-        if model_id != inputs[0].get("id", 0):
+        try:
+            line = without_line_end(text_of(sentence.get("src")))
+            text_of(sentence.get("ref") or "")
+        except DataError as error:
+            return f"sentence {number}: {error}"
+        if sentence.get("id", 0) != model_id:
             return f"sentence {number}: another id than sentence 1: a request is for one model"
+        if takes_lines and line.splitlines() not in ([], [line]):
+            return f"sentence {number}: src has a line break in it: give a sentence for each line"
     return None
 
 
 @adapts("onmt.translate.translation_server:TranslationServer", "start")
 def _start(original: Any, self: Any, config_file: str) -> Any:
-    settings = read_json(config_file)
-    models = settings.get("models") if isinstance(settings, dict) else None
-    if not isinstance(models, list) or not models or not all(isinstance(each, dict) for each in models):
-        raise DataError(_NO_CONFIGURATION, config_file)
-    for number, model in enumerate(models, 1):
-        if not isinstance(model.get("opt"), dict):
-            raise DataError(f"model {number}: there is no opt: {{…}}", config_file)
+    read_json(config_file)  # says what is wrong with the file
     try:
         return original(self, config_file)
-    except (ValueError, TypeError, KeyError) as error:
-        raise DataError(" ".join(str(error).split()), config_file) from error
+    except (AttributeError, KeyError, TypeError, ValueError) as error:
+        why = f'not {{"models": [{{"model": …, "opt": {{…}}}}]}} as a server\'s: {last_line(error)}'
+        raise DataError(why, config_file) from error
 
 
 @adapts("onmt.translate.translation_server:ServerModel", "parse_opt")
