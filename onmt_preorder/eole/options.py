@@ -66,12 +66,13 @@ class PreorderEncoderConfig(models.TransformerEncoderConfig):
         for name, off in _OFF.items():
             if getattr(self, name) != off:
                 raise UsageError(f"{name} does not work with encoder_type: {ENCODER}")
+        if getattr(running, "use_ckpting", ()):
+            raise UsageError(f"use_ckpting does not work with encoder_type: {ENCODER}")
         rates = {name: getattr(running, name, [0.0])[0] for name in ("dropout", "attention_dropout")}
         return EncoderConfig(
             **{name: getattr(self, name) for name in _SAME.split()},
             **rates,
             pos_ffn_activation_fn=self.mlp_activation_fn,
-            use_ckpting=tuple(getattr(running, "use_ckpting", ())),
             encodings=encodings(**{name: getattr(self, name) for name in HELP}),
         )
 

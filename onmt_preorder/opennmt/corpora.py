@@ -53,7 +53,7 @@ class PositionedCorpus:
     ) -> None:
         self.id = corpus.id
         self.source, self.target, self.align = corpus.src, corpus.tgt, corpus.align
-        self.features = corpus.n_src_feats  # of an ensemble one for each model that has positions
+        self.features = corpus.n_src_feats  # 0 or 1
         self.check = PositionCheck(lacks_positions)
         self._tokenize = tokenize
         self._skip_empty_level = skip_empty_level
@@ -116,7 +116,7 @@ class PositionedCorpus:
         if self.align is not None:
             example |= sure_links(others[-1], *places[-1])
         if self.features:
-            example["src_feats"] = [" ".join(positions)] * self.features
+            example["src_feats"] = [" ".join(positions)]
         return example
 
 

@@ -74,7 +74,6 @@ class DecoderLayer(NormPlacement, TransformerDecoderLayer):
             config.dropout,
             config.attention_dropout,
             add_qkvbias=config.add_qkvbias,
-            use_ckpting=config.use_ckpting,
             **host,
         )
         self.pre_norm = config.norm_placement == PRE

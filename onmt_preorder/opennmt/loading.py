@@ -9,25 +9,20 @@ Can go when translation reads its data options from each checkpoint.
 
 from __future__ import annotations
 
-import filecmp
-import os
 from argparse import Namespace
 from collections.abc import Sequence
-from itertools import count
 from typing import Any, NamedTuple
 
 from onmt_preorder.input import pipeline
 from onmt_preorder.input.raw_text import is_escaped, make_detokenizer, make_tokenizer
-from onmt_preorder.opennmt.checkpoints import digest
+from onmt_preorder.opennmt.checkpoints import READ_WITH, digest
 from onmt_preorder.opennmt.options import is_ours, uses_positions
 from onmt_preorder.wrapping import adapts
 from preorder.errors import UsageError
 
 # What all members of an ensemble have in common: of their vocabularies, and of their options.
 _VOCABULARIES = {"src": "source vocabularies", "tgt": "target vocabularies", "data_task": "tasks"}
-_OPTIONS = {"copy_attn": False, "distortion_source_end": False}
-# What they need not have in common: each preorders for itself.
-_OWN = {"preorder_model", "preorder_stanza_dir", "transforms"}
+_OPTIONS = {"n_src_feats": 0, "copy_attn": False, "distortion_source_end": False}
 
 
 class Member(NamedTuple):
@@ -67,22 +62,13 @@ def _load_ensemble(_: Any, opt: Namespace, device_id: int = 0) -> Any:
         _compare_models(members[0], member)
     _read_as_trained(opt, members)
     ensemble = EnsembleModel([member.model for member in members], opt.avg_raw_probs)
-    vocabs, _, trained = members[0][1:]
-    # Which columns of ``src`` each member reads: the words, and positions of its own.
-    ensemble.encoder.columns = [slice(None)] * len(members)
-    if any(is_ours(member.trained) for member in members):
-        numbers = count(1)
-        ensemble.encoder.columns = [[0, next(numbers)] if each.has_feature else [0] for each in members]
-        features = [member.vocabs["src_feats"][0] for member in members if member.has_feature]
-        vocabs = {**vocabs, "src_feats": features}
-    return vocabs, ensemble, trained
+    return members[0].vocabs, ensemble, members[0].trained
 
 
 @adapts("onmt.decoders.ensemble:EnsembleEncoder", "forward")
 def _encode(_: Any, self: Any, src: Any, src_len: Any = None) -> Any:
-    """Give each encoder its own columns; the lengths count the end symbols that all of ours put, or none."""
-    encoders = zip(self.model_encoders, self.columns, strict=True)
-    states, final, lengths = zip(*(encode(src[:, :, own], src_len) for encode, own in encoders), strict=True)
+    """Return the lengths that encoders give: they count the end symbols that all of ours put, or none."""
+    states, final, lengths = zip(*(encode(src, src_len) for encode in self.model_encoders), strict=True)
     return states, final, lengths[0]
 
 
@@ -109,10 +95,9 @@ def _compare_models(one: Member, other: Member) -> None:
     for name, default in _OPTIONS.items():
         if getattr(one.trained, name, default) != getattr(other.trained, name, default):
             _refuse(one, other, f"only one of them has {name}")
-    if is_ours(one.trained) != is_ours(other.trained):
+    if one.has_feature and is_ours(one.trained) != is_ours(other.trained):
         theirs = other if is_ours(one.trained) else one
-        if theirs.has_feature:
-            _refuse(one, other, f"{theirs.path} reads features that are no positions")
+        _refuse(one, other, f"{theirs.path} reads features that are no positions")
 
 
 def _refuse(one: Member, other: Member, why: str) -> None:
@@ -128,23 +113,17 @@ def _read_as_trained(opt: Namespace, members: Sequence[Member]) -> None:
         if opt.preorder_model or opt.preorder_stanza_dir or pipeline.PREORDER_TRANSFORM in opt.transforms:
             raise UsageError(pipeline.NEEDS_POSITIONS)
         return
-    readers = [member for member in members if member.has_feature]
-    if opt.preorder_model and not readers:
+    trained = ours[0].trained
+    if opt.preorder_model and not ours[0].has_feature:
         raise UsageError("preorder_model: the translation model was trained without positions (n_src_feats)")
     settings = [_settings(opt, member) for member in members]
     for member, each in zip(members, settings, strict=True):
         _compare_settings(members[0], settings[0], member, each)
-    own = [each for member, each in zip(members, settings, strict=True) if member in readers]
-    vars(opt).update(vars(max(settings, key=lambda each: len(each.transforms))))
+    vars(opt).update(vars(settings[0]))
     opt._all_transform = opt.transforms
-    opt.preorderers = [(each.preorder_model, each.preorder_stanza_dir) for each in own]
-    trained = ours[0].trained
     opt.encoder_type, opt.decoder_type = trained.encoder_type, trained.decoder_type
-    opt.n_src_feats, opt.src_feats_defaults = len(readers), trained.src_feats_defaults
-    uses = [uses_positions(member.trained) for member in readers]
-    opt.lacks_positions = any(
-        use and not model for use, (model, _) in zip(uses, opt.preorderers, strict=True)
-    )
+    opt.n_src_feats, opt.src_feats_defaults = trained.n_src_feats, trained.src_feats_defaults
+    opt.lacks_positions = not opt.preorder_model and any(uses_positions(member.trained) for member in ours)
     if opt.tokenize:  # what is wrong is said now, not with the first line
         opt.escapes = is_escaped(members[0].vocabs["src"].ids_to_tokens)
         make_tokenizer(opt.tokenize, opt.escapes)
@@ -156,18 +135,10 @@ def _read_as_trained(opt: Namespace, members: Sequence[Member]) -> None:
 
 def _compare_settings(one: Member, of_one: Namespace, other: Member, of_other: Namespace) -> None:
     """Refuse an ensemble whose members read the same source as different words."""
-    mine, theirs = (
-        [name for name in each.transforms if name != pipeline.PREORDER_TRANSFORM]
-        for each in (of_one, of_other)
-    )
-    if mine != theirs:
-        _refuse(one, other, f"their transforms are {mine} and {theirs}")
     for name, value in vars(of_one).items():
-        given = value, getattr(of_other, name)
-        are_files = all(isinstance(each, str) and os.path.isfile(each) for each in given)
-        if name in _OWN or given[0] == given[1] or (are_files and filecmp.cmp(*given, shallow=False)):
-            continue
-        _refuse(one, other, f"{name} is {given[0]!r} and {given[1]!r}")
+        theirs = getattr(of_other, name)
+        if value != theirs and not (name in READ_WITH and digest(value) == digest(theirs) is not None):
+            _refuse(one, other, f"{name} is {value!r} and {theirs!r}")
 
 
 def _settings(opt: Namespace, member: Member) -> Namespace:

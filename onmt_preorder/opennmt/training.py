@@ -1,4 +1,4 @@
-"""Training: the optimiser, losses that parts of a model add, memory on CPUs, activations that are recomputed.
+"""Training: the optimiser, losses that parts of a model add, memory on CPUs.
 
 Why: OpenNMT-py has no options for AdaDelta, no rates of their own for some parameters, and no place for
 other losses than the cross entropy of the decoder's output. Here any module of a model adds a loss by its
@@ -9,8 +9,6 @@ translation. On CPUs the cross entropy is computed a block of tokens at a time, 
 The GNU C library returns each large block to the system when it is freed, and the system fills each new one
 with zeros: a quarter of the time of training small models on a CPU. Trainings of our models keep what they
 free, others where the environment variable :data:`KEEP_MEMORY` is 1, as the recipes set it for baselines.
-
-``torch.utils.checkpoint`` of torch newer than 2.4 asks for ``use_reentrant``, which OpenNMT-py does not give.
 
 Can go when OpenNMT-py has these options, losses and rates, and torch an allocator for CPUs that keeps memory.
 """
@@ -179,7 +177,7 @@ def _report_step(
             self.log(f"{kind} {name}: {mean:g}")
 
 
-# --- memory and activations ---
+# --- memory ---
 
 
 def keep_freed_memory() -> bool:
@@ -197,8 +195,3 @@ def _configure_process(original: Any, opt: Namespace, device_id: int) -> Any:
     if device_id < 0 and (is_ours(opt) or os.environ.get(KEEP_MEMORY) == "1"):
         keep_freed_memory()
     return original(opt, device_id)
-
-
-@adapts("onmt.modules.position_ffn", "checkpoint")
-def _checkpoint(original: Any, function: Any, *args: Any, **kwargs: Any) -> Any:
-    return original(function, *args, **{"use_reentrant": False, **kwargs})

@@ -64,13 +64,11 @@ class PreorderTransform(Transform):
             for example, _, _ in batch
             if any(example["src_original"]) and set(example["src_feats"][0]) == {NO_POSITION}
         ]
-        lines = [" ".join(example["src_original"]) for example in plain]
-        one = [(self.opts.preorder_model, self.opts.preorder_stanza_dir)]
-        for feature, (directory, folder) in enumerate(getattr(self.opts, "preorderers", one)):
-            if plain and directory:
-                found = on_the_fly.load(directory, folder).positions(lines)
-                for example, positions in zip(plain, found, strict=True):
-                    example["src_feats"][feature] = list(map(str, positions))
+        if plain:
+            preorderer = on_the_fly.load(self.opts.preorder_model, self.opts.preorder_stanza_dir)
+            found = preorderer.positions([" ".join(example["src_original"]) for example in plain])
+            for example, positions in zip(plain, found, strict=True):
+                example["src_feats"] = [list(map(str, positions))]
         return [(example, self, corpus) for example, _, corpus in batch]
 
 

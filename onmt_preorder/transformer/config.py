@@ -33,7 +33,6 @@ class LayerConfig:
     pos_ffn_activation_fn: str = "relu"
     add_qkvbias: bool = True
     add_ffnbias: bool = True
-    use_ckpting: tuple[str, ...] = ()  # "ffn", "mha": recomputed in the backward pass
 
     def __post_init__(self) -> None:
         if self.hidden_size % self.heads:

@@ -8,7 +8,6 @@ from __future__ import annotations
 from torch import Tensor, nn
 from torch.nn import functional
 from torch.nn.utils import skip_init
-from torch.utils.checkpoint import checkpoint
 
 from onmt_preorder.transformer.config import PRE, EncoderConfig, LayerConfig
 from onmt_preorder.transformer.self_attention import SelfAttention, SourceBatch
@@ -39,17 +38,13 @@ class FeedForward(nn.Module):
         self.activation = _ACTIVATIONS[config.pos_ffn_activation_fn]
         gated = config.pos_ffn_activation_fn in _GATED
         self.w_3 = skip_init(nn.Linear, size, inner, bias=bias) if gated else None
-        self.recompute = "ffn" in config.use_ckpting
 
     def forward(self, states: Tensor) -> Tensor:
         """Map ``(batch, length, size)`` to the same shape."""
-        inner = self.activation(self._apply_linear(self.w_1, states))
+        inner = self.activation(self.w_1(states))
         if self.w_3 is not None:
-            inner = inner * self._apply_linear(self.w_3, states)
-        return self.dropout_2(self._apply_linear(self.w_2, self.dropout_1(inner)))
-
-    def _apply_linear(self, layer: nn.Module, states: Tensor) -> Tensor:
-        return checkpoint(layer, states, use_reentrant=False) if self.recompute else layer(states)
+            inner = inner * self.w_3(states)
+        return self.dropout_2(self.w_2(self.dropout_1(inner)))
 
     def update_dropout(self, dropout: float) -> None:
         """Change the dropout rate."""
@@ -90,7 +85,6 @@ class EncoderLayer(NormPlacement, nn.Module):
         self.feed_forward = FeedForward(config)
         self.layer_norm = config.make_norm()
         self.dropout = nn.Dropout(config.dropout)
-        self.recompute_attention = "mha" in config.use_ckpting
         self.after_attention = after_attention
         self.after_layer = after_layer
 
@@ -104,7 +98,7 @@ class EncoderLayer(NormPlacement, nn.Module):
     def transform(self, states: Tensor, source: SourceBatch) -> Tensor:
         """Do all but what stands in the slot ``after_layer``."""
         read = self.before(self.layer_norm, states)
-        attended = self.after(self.layer_norm, states + self.dropout(self._attend(read, source)))
+        attended = self.after(self.layer_norm, states + self.dropout(self.self_attn(read, source)))
         fed = self.before(self.feed_forward.layer_norm, attended)
         if self.after_attention is not None:
             fed = self.after_attention(read, fed, encodings(0, fed.size(1), fed))
@@ -116,11 +110,6 @@ class EncoderLayer(NormPlacement, nn.Module):
             return states, None
         learned = self.after_layer(states, source)
         return states + learned, learned
-
-    def _attend(self, states: Tensor, source: SourceBatch) -> Tensor:
-        if self.recompute_attention and self.training:
-            return checkpoint(self.self_attn, states, source, use_reentrant=False)
-        return self.self_attn(states, source)
 
     def update_dropout(self, dropout: float, attention_dropout: float) -> None:
         """Change the dropout rates, as OpenNMT-py's ``dropout_steps`` ask."""

@@ -74,7 +74,7 @@ def check_training(opt: Namespace) -> None:
     given = ((option, getattr(opt, option)) for option in _TYPES)
     whose = [f"{option}: {kind}" for option, kind in given if kind in _TYPES[option]]
     for each in [*whose, *["local_reordering_window"] * bool(opt.local_reordering_window)]:
-        refuse(opt, "truncated_decoder", each)
+        refuse(opt, "truncated_decoder save_format use_ckpting", each)
     for name, (what, is_met) in _NEEDS.items():
         if getattr(opt, name) != defaults()[name] and not is_met(opt):
             raise UsageError(f"{name} has no effect without {what}")

@@ -65,5 +65,4 @@ def layer_settings(opt: Namespace) -> dict[str, Any]:
         "hidden_size": opt.enc_hid_size,
         "dropout": first_rate(opt.dropout),
         "attention_dropout": first_rate(opt.attention_dropout),
-        "use_ckpting": tuple(opt.use_ckpting),
     }

@@ -85,33 +85,22 @@ def are_equal(read, expected):
 
 
 @pytest.mark.parametrize(
-    "names",
-    [*(("verbs_last", name) for name in MODELS if name != "verbs_last"), ("from_files", "plain")],
-    ids="-".join,
+    ("names", "options"),
+    [
+        (("plain", "theirs"), ()),
+        (("plain", "recurrent"), ("-replace_unk",)),
+        (("from_files", "ignoring"), ()),
+        (("verbs_last", "from_files"), ("-preorder_model", "last")),
+    ],
 )
-def test_each_member_reads_what_it_reads_alone(names):
-    one, other = Translated(*names), Translated(*reversed(names))
+def test_each_member_reads_what_it_reads_alone(names, options):
+    one, other = Translated(*names, options=options), Translated(*reversed(names), options=options)
     assert one.texts == other.texts
     assert one.scores == other.scores
-    for name, partner in (names, reversed(names)):
-        features = MODELS[name].get("n_src_feats", 1)
-        [alone] = Translated(name if features else partner).read.values()
-        expected = [ids[:, :, : 1 + features] for ids in alone]
-        assert are_equal(one.read[name], expected)
-        assert are_equal(other.read[name], expected)
-
-
-def test_a_preorderer_that_is_given_is_for_all_that_read_positions():
-    found = Translated("verbs_last", "from_files", "plain", options=["-preorder_model", "reverse"]).read
-    expected = Translated("reversed").read["reversed"]
-    assert are_equal(found["verbs_last"], expected)
-    assert are_equal(found["from_files"], expected)
-
-
-def test_attention_is_that_of_all_members_or_of_none():
-    names = ["verbs_last", "plain", "recurrent"]
-    found = [Translated(*names[i:], *names[:i], options=["-replace_unk"]).texts for i in range(3)]
-    assert found[0] == found[1] == found[2]
+    for name in names:
+        [alone] = Translated(name, options=options).read.values()
+        assert are_equal(one.read[name], alone)
+        assert are_equal(other.read[name], alone)
 
 
 @pytest.mark.parametrize(("second", "mean"), [([0.5, 0.5], [0.75, 0.25]), (None, None)])
@@ -148,8 +137,10 @@ BPE = {"transforms": ["bpe", "preorder_positions"], "data": {}, "src_subword_mod
         ("from_files", {"vocabulary": "tgt"}, "their target vocabularies differ"),
         ("theirs", {"vocabulary": "tgt"}, "their target vocabularies differ"),
         ("recurrent", {"distortion_source_end": True}, "only one of them has distortion_source_end"),
+        ("plain", {}, "only one of them has n_src_feats"),
         ("theirs", {"n_src_feats": 1}, "another.pt reads features that are no positions"),
-        ("from_files", BPE, "their transforms are "),
+        ("reversed", {}, "preorder_model is "),
+        ("from_files", BPE, "transforms is "),
     ],
 )
 def test_models_that_read_different_words_are_refused(name, changes, why):
