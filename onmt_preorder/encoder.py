@@ -9,7 +9,6 @@ from torch import Tensor, nn
 
 from onmt_preorder.input.positions import rank_positions
 from onmt_preorder.papers.explicit_reordering import (
-    AdditionalLoss,
     ExplicitConfig,
     ExplicitReordering,
     ReorderingFusion,
@@ -83,7 +82,7 @@ class EncoderLayers(nn.Module):
                 states, learned = layer(states, source)
         return self.layer_norm(states), learned
 
-    def additional_loss(self) -> AdditionalLoss | None:
+    def additional_loss(self) -> Tensor | None:
         """Return the reordering loss of the batch that was encoded last, None where there is none."""
         seen, self._seen = self._seen, None
         return None if seen is None else reordering_loss(*seen, self.explicit)

@@ -11,6 +11,7 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -86,20 +87,20 @@ def _similarities(model: str, source: str) -> tuple[list[float], list[float]]:
     """Return mean cosine with and distance in tokens from the given positions: of original and predicted."""
     import torch
 
-    from onmt_preorder.papers.explicit_reordering import SIMILARITY, reordering_loss
+    from onmt_preorder.papers.explicit_reordering import reordering_loss
     from onmt_preorder.transformer.sinusoidal import encodings
 
     trained, batches, _ = load_trained(model, source)
     sums, tokens = torch.zeros(2, 2, dtype=torch.float64), 0.0
+    encoder = trained.encoder
     for own, gold, learned, padding, states in _positions(model, trained, batches):
-        encoder = trained.encoder
+        encoder.explicit = replace(encoder.explicit, reordering_loss_weight=-1.0)
         table = encodings(0, states.size(1), states).expand_as(states)
         losses = reordering_loss(table, gold, padding, encoder.explicit), encoder.additional_loss()
         for i, (loss, positions) in enumerate(zip(losses, (own, learned), strict=True)):
-            total, count = loss.statistics[SIMILARITY]
             away = (positions - gold).abs().masked_fill(padding, 0).sum().item()
-            sums[i] += torch.tensor([total, away])
-        tokens += count
+            sums[i] += torch.tensor([loss.item(), away])
+        tokens += int((~padding).sum())
     return tuple((sums / tokens).tolist())
 
 

@@ -23,6 +23,7 @@ def _from_config(original: Any, cls: type, config: Any, model: Any, *args: Any, 
 @adapts("eole.utils.loss:LossCompute", "forward")
 def _forward(original: Any, self: Any, *args: Any, **kwargs: Any) -> Any:
     loss, *others = original(self, *args, **kwargs)
-    for addition in filter(None, (part.additional_loss() for part in self.parts)):
-        loss = loss + addition.loss
+    for part in self.parts:
+        addition = part.additional_loss()
+        loss = loss if addition is None else loss + addition
     return loss, *others

@@ -4,7 +4,7 @@ Why: with ``lambda_align`` OpenNMT-py fails at a line without links and at a lin
 refuses links where transforms split words. Only its own Transformer decoder may learn from links.
 
 ``-report_align`` appends alignments to the translations, behind `` ||| ``, and prints a list of weights for
-every sentence. The attention itself cannot be had, nor the alignments of an ensemble of recurrent models.
+every sentence. The alignments of an ensemble of recurrent models cannot be had.
 
 Can go when OpenNMT-py reads Pharaoh's format whole, maps links to pieces, and writes alignments to files.
 """
@@ -12,11 +12,9 @@ Can go when OpenNMT-py reads Pharaoh's format whole, maps links to pieces, and w
 from __future__ import annotations
 
 import io
-import json
 from argparse import Namespace
 from collections.abc import Sequence
 from contextlib import redirect_stdout
-from contextvars import ContextVar
 from typing import Any
 
 import torch
@@ -29,9 +27,7 @@ from preorder.data.formats import format_alignment, parse_alignment
 from preorder.errors import errors_in
 from preorder.io.files import write_lines
 
-DIGITS = 6
 _READ_FROM = "align_read_from"  # in an example: the file and the line, from 1, of its links
-_writes_attention: ContextVar[bool] = ContextVar("writes_attention", default=False)
 
 # --- links that guide a training ---
 
@@ -68,61 +64,42 @@ def _make_matrix(_: Any, links: Tensor, size: Sequence[int], normalize: bool = F
 # --- files beside the translations ---
 
 
-class _AttentionKeeper:
-    """Replaces the output file: passes translations on and keeps their attention, for files with a name."""
+class _LinksKeeper:
+    """Replaces the output file: passes translations on and keeps their links, for a file with a name."""
 
-    def __init__(self, translations: Any, align_path: str, attention_path: str) -> None:
+    def __init__(self, translations: Any, path: str) -> None:
         self.flush = translations.flush
-        self._translations = translations
-        self._align_path, self._attention_path = align_path, attention_path
-        self._attention, self._links = list[str](), list[str]()
+        self._translations, self._path = translations, path
+        self._links = list[str]()
 
     def write(self, lines: str) -> None:
-        """Write lines ``translation ||| [[weight, …], …]``, some of them followed by a tab and a score."""
+        """Write lines ``translation ||| i-j …``, some of them followed by a tab and a score."""
         from onmt.constants import DefaultTokens
 
         for line in lines.removesuffix("\n").split("\n"):
             translation, _, rest = line.rpartition(DefaultTokens.ALIGNMENT_SEPARATOR)
-            attention, tab, score = rest.partition("\t")
+            links, tab, score = rest.partition("\t")
             self._translations.write(f"{translation}{tab}{score}\n")
-            if self._attention_path:
-                self._attention.append(attention)
-            if self._align_path:
-                self._links.append(_hard_alignment(json.loads(attention)))
+            self._links.append(links)
 
     def finish(self) -> None:
-        """Write the files, one line for each translation."""
-        if self._attention_path:
-            write_lines(self._attention_path, self._attention)
-        if self._align_path:
-            write_lines(self._align_path, self._links)
-
-
-def _hard_alignment(attention: list[list[float]]) -> str:
-    """Link each target word to the source word of highest weight, as ``i-j`` from 0."""
-    links = ((row.index(max(row)), target) for target, row in enumerate(attention))
-    return format_alignment(Alignment(frozenset(links)))
+        """Write the file, one line for each translation."""
+        write_lines(self._path, self._links)
 
 
 @adapts("onmt.translate.translator", "build_translator")
 def _build_translator(original: Any, opt: Namespace, *args: Any, **kwargs: Any) -> Any:
     translator = original(opt, *args, **kwargs)
-    paths = getattr(opt, "align_output", ""), getattr(opt, "attention_output", "")
-    if any(paths):
-        translator.out_file = _AttentionKeeper(translator.out_file, *paths)
+    if getattr(opt, "align_output", ""):
+        translator.out_file = _LinksKeeper(translator.out_file, opt.align_output)
     return translator
 
 
 @adapts("onmt.translate.translator:Inference", "_translate")
 def _translate(original: Any, self: Any, *args: Any, **kwargs: Any) -> Any:
-    if not isinstance(self.out_file, _AttentionKeeper):
-        return original(self, *args, **kwargs)
-    before = _writes_attention.set(True)
-    try:
-        result = original(self, *args, **kwargs)
-    finally:
-        _writes_attention.reset(before)
-    self.out_file.finish()
+    result = original(self, *args, **kwargs)
+    if isinstance(self.out_file, _LinksKeeper):
+        self.out_file.finish()
     return result
 
 
@@ -138,24 +115,20 @@ def _align(original: Any, self: Any, *args: Any, **kwargs: Any) -> Any:
 
 @adapts("onmt.utils.alignment", "build_align_pharaoh")
 def _build_align(original: Any, attention: Any) -> tuple[list[str], list[str]]:
-    """Put the attention itself behind `` ||| `` where :class:`_AttentionKeeper` takes it from there."""
-    if _writes_attention.get():
-        rounded = [[round(weight, DIGITS) for weight in row] for row in attention.tolist()]
-        return [json.dumps(rounded, separators=(",", ":"))], []
     with redirect_stdout(io.StringIO()):
         return original(attention)
 
 
 @adapts("onmt.transforms.transform:TransformPipe", "apply_reverse")
 def _apply_reverse(original: Any, self: Any, translated: str) -> str:
-    """Let transforms join the pieces of a translation alone, not what stands behind its `` ||| ``."""
+    """Let transforms join the pieces of a translation alone, not the links behind its `` ||| ``."""
     from onmt.constants import DefaultTokens
 
-    translation, separator, attention = translated.rpartition(DefaultTokens.ALIGNMENT_SEPARATOR)
-    has_attention = any(getattr(transform.opts, "report_align", False) for transform in self.transforms)
-    if not (separator and has_attention):
+    translation, separator, links = translated.rpartition(DefaultTokens.ALIGNMENT_SEPARATOR)
+    has_links = any(getattr(transform.opts, "report_align", False) for transform in self.transforms)
+    if not (separator and has_links):
         return original(self, translated)
-    return f"{original(self, translation)}{separator}{attention}"
+    return f"{original(self, translation)}{separator}{links}"
 
 
 @adapts("onmt.utils.misc", "tile")

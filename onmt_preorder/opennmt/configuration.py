@@ -68,9 +68,8 @@ def _add_types(original: Any, parser: Any, build_vocab_only: bool = False) -> No
 @adapts("onmt.opts", "translate_opts")
 def _add_translation_options(original: Any, parser: Any) -> None:
     original(parser)
-    for name, what in (("align", "alignment as i-j from 0"), ("attention", "attention as JSON")):
-        what = f"Write the {what} of each translation to this file, with -gold_align of each line of -tgt."
-        parser.add(f"--{name}_output", f"-{name}_output", default="", help=what)
+    what = "Write the links of each translation to this file as i-j from 0, with -gold_align those of -tgt."
+    parser.add("--align_output", "-align_output", default="", help=what)
     phrases.add_translation_options(parser)
     add = option_group(parser, "Raw text")
     what = f"Split the source by the rules of a language; or {', '.join(MODES)}."
@@ -187,12 +186,10 @@ def _check_training(original: Any, cls: type, opt: Namespace) -> None:
 
 @adapts("onmt.utils.parse:ArgumentParser", "validate_translate_opts")
 def _check_translation(original: Any, cls: type, opt: Namespace) -> None:
-    opt.report_align |= bool(opt.align_output or opt.attention_output)
+    opt.report_align |= bool(opt.align_output)
     original(cls, opt)
     if opt.n_best > opt.beam_size:
         raise UsageError(f"n_best {opt.n_best} is more than beam_size {opt.beam_size}")
-    if opt.align_debug and not opt.report_align:
-        raise UsageError("align_debug needs report_align")
     if opt.phrase_table:
         if not opt.replace_unk:
             raise UsageError("phrase_table needs replace_unk")

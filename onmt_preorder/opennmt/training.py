@@ -2,9 +2,9 @@
 
 Why: OpenNMT-py has no options for AdaDelta, no rates of their own for some parameters, and no place for
 other losses than the cross entropy of the decoder's output. Here any module of a model adds a loss by its
-method ``additional_loss()``, called after each forward pass, which returns an :class:`.AdditionalLoss` or
-None; and ``decoder_type: swan`` computes its own. Perplexity and early stopping stay those of the
-translation. On CPUs the cross entropy is computed a block of tokens at a time, in half of the time.
+method ``additional_loss()``, called after each forward pass, which returns a sum over the batch, or None; and
+``decoder_type: swan`` computes its own. Perplexity and early stopping stay those of the translation. On CPUs
+the cross entropy is computed a block of tokens at a time, in half of the time.
 
 The GNU C library returns each large block to the system when it is freed, and the system fills each new one
 with zeros: a quarter of the time of training small models on a CPU. Trainings of our models keep what they
@@ -114,9 +114,7 @@ def _forward(original: Any, self: Any, batch: Any, output: Any, attns: Any, *arg
         loss, statistics = original(self, batch, output, attns, *args, **named)
     for part in self.parts:
         addition = part.additional_loss()
-        if addition is not None:
-            loss = loss + addition.loss
-            _add(statistics, addition.statistics)
+        loss = loss if addition is None else loss + addition
     return loss, statistics
 
 
@@ -145,36 +143,6 @@ def _in_blocks(compute: Any, batch: Any, output: Tensor) -> tuple[Tensor, Statis
     loss, correct = linear_cross_entropy(states, compute.generator, *goal, compute.precision)
     words = int((targets != compute.padding_idx).sum())
     return loss, Statistics(loss.item(), 1, len(batch["srclen"]), words, correct)
-
-
-def _add(statistics: Any, additional: Any) -> None:
-    sums = vars(statistics).setdefault("additional", {})
-    for name, (total, count) in additional.items():
-        before = sums.get(name, (0, 0))
-        sums[name] = before[0] + total, before[1] + count
-
-
-@adapts("onmt.utils.statistics:Statistics", "update")
-def _update(original: Any, self: Any, stat: Any, *args: Any, **kwargs: Any) -> None:
-    """Let OpenNMT-py report our statistics as it reports validation metrics."""
-    original(self, stat, *args, **kwargs)
-    _add(self, getattr(stat, "additional", {}))
-    self.computed_metrics = {**self.computed_metrics, **_means(self)}
-
-
-def _means(statistics: Any) -> dict[str, float]:
-    additional = getattr(statistics, "additional", {})
-    return {name: total / count for name, (total, count) in additional.items() if count}
-
-
-@adapts("onmt.utils.report_manager:ReportMgr", "_report_step")
-def _report_step(
-    original: Any, self: Any, *args: Any, valid_stats: Any = None, train_stats: Any = None
-) -> None:
-    original(self, *args, valid_stats=valid_stats, train_stats=train_stats)
-    for kind, statistics in (("Train", train_stats), ("Validation", valid_stats)):
-        for name, mean in _means(statistics).items():
-            self.log(f"{kind} {name}: {mean:g}")
 
 
 # --- memory ---

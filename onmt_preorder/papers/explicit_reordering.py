@@ -7,7 +7,7 @@ given ones; translation needs none.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from math import floor
 
@@ -20,7 +20,6 @@ from onmt_preorder.transformer.self_attention import SourceBatch
 from onmt_preorder.transformer.sinusoidal import encodings
 from preorder.errors import UsageError
 
-SIMILARITY = "similarity"
 SAME = -1  # as reordering_distance
 
 HELP = {
@@ -53,18 +52,6 @@ class ExplicitConfig:
     def window(self) -> float:
         """Half the width of the window around a learned position."""
         return self.reordering_distance if self.reordering_window == SAME else self.reordering_window
-
-
-@dataclass(frozen=True)
-class AdditionalLoss:
-    """What a module's method ``additional_loss()`` adds to the training loss.
-
-    ``loss`` is a scalar, summed over the batch and divided by ``normalization`` as OpenNMT-py's own loss is.
-    ``statistics`` maps a name to (total, count); reports show Σ total / Σ count since the last report.
-    """
-
-    loss: Tensor
-    statistics: Mapping[str, tuple[float, float]]
 
 
 class ExplicitReordering(nn.Module):
@@ -142,10 +129,8 @@ class ReorderingFusion(nn.Module):
         return torch.lerp(plain, reordered, gate.to(plain.dtype)), learned
 
 
-def reordering_loss(
-    learned: Tensor, positions: Tensor, padding: Tensor, config: ExplicitConfig
-) -> AdditionalLoss:
-    """Return ``-λ Σ_j cos(pr_j, re_j)`` over a batch (equation 9) and the mean cosine (equation 12).
+def reordering_loss(learned: Tensor, positions: Tensor, padding: Tensor, config: ExplicitConfig) -> Tensor:
+    """Return ``-λ Σ_j cos(pr_j, re_j)`` over a batch (equation 9), a sum as OpenNMT-py's own loss.
 
     ``learned``, ``(b, n, d)``, is pr of the last layer; ``positions``, ``(b, n)``, where each token should
     stand: ``re_j = PE(positions_j)``. ``padding`` is True after a sentence's end.
@@ -153,5 +138,4 @@ def reordering_loss(
     learned = learned.to(torch.promote_types(learned.dtype, torch.float32))
     given = encodings(0, positions.size(1), learned)[positions]
     similarity = functional.cosine_similarity(learned, given, dim=-1).masked_fill(padding, 0)
-    total, tokens = similarity.sum(), int((~padding).sum())
-    return AdditionalLoss(-config.reordering_loss_weight * total, {SIMILARITY: (total.item(), tokens)})
+    return -config.reordering_loss_weight * similarity.sum()

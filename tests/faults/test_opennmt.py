@@ -121,9 +121,8 @@ translate -model absent.pt | absent.pt: No such file or directory
 translate -beam_size 0 | argument --beam_size/-beam_size: not a whole number
 translate -beam_size 2 -n_best 5 | n_best 5 is more than beam_size 2
 translate -align_output valid.src | valid.src would be overwritten while it is needed
-translate -attention_output out | out would be overwritten while it is needed
+translate -align_output out | out would be overwritten while it is needed
 translate -align_output none/links | none/links
-translate -align_debug | align_debug needs report_align
 translate -gpu 99 | gpu, gpu_ranks: 100 GPUs are needed, but torch finds
 translate -output directory | directory: is a directory
 translate -output valid.src | valid.src would be overwritten

@@ -22,6 +22,7 @@ from preorder_recipes import configuration, run
 from preorder_recipes.configuration import VOCABULARY_OPTIONS, read_system, read_vocabulary, systems_in
 from preorder_recipes.pipeline import checkpoints, subwords
 from preorder_recipes.pipeline.job import PARTS, Job, Search, add_search
+from preorder_recipes.pipeline.opennmt import search_options
 from preorder_recipes.pipeline.prepare import _apply, hand_options, prepare, train_preorderer
 from preorder_recipes.pipeline.runner import StepRunner
 from preorder_recipes.pipeline.score import _facts, _manifest, _not_converged
@@ -480,7 +481,7 @@ def test_opennmt_reads_the_search_and_only_swan_has_a_word_reward(decoder, optio
     parser = argparse.ArgumentParser()
     add_search(parser)
     search = taken(Search, parser.parse_args(options))
-    found = _get_parser().parse_args(["-model", "m", "-src", "s", *search.options(7, "gpu", decoder)])
+    found = _get_parser().parse_args(["-model", "m", "-src", "s", *search_options(search, 7, "gpu", decoder)])
     assert (found.beam_size, found.ratio, found.swan_word_reward, found.block_ngram_repeat) == given
     assert (found.seed, found.gpu) == (7, 0)
     assert options or search == Search()

@@ -24,7 +24,7 @@ def _translate(original: Any, opt: Namespace) -> None:
     path = opt.output
     if path == files.STANDARD:
         raise UsageError("-output -: name a file, or take onmt_preorder translate")
-    outputs = filter(None, (path, opt.align_output, opt.attention_output))
+    outputs = filter(None, (path, opt.align_output))
     check_outputs(list(filter(None, (opt.src, opt.tgt, *opt.models))), list(outputs))
     if is_special(path):
         original(opt)

@@ -10,7 +10,7 @@ from onmt.inputters.text_utils import parse_align_idx
 from onmt.transforms.transform import TransformPipe
 from onmt.utils import make_batch_align_matrix
 
-from onmt_preorder.opennmt.alignments import _align, _AttentionKeeper, put_on_pieces, sure_links
+from onmt_preorder.opennmt.alignments import _align, _LinksKeeper, put_on_pieces, sure_links
 from onmt_preorder.opennmt.checkpoints import read_options
 from preorder.data.formats import parse_features
 from preorder.errors import DataError
@@ -108,17 +108,15 @@ def test_matrix_of_a_batch():
     assert matrix[0, 1, 2] == 0.5
 
 
-def test_translations_and_attention_part(tmp_path):
-    paths = tmp_path / "alignments", tmp_path / "attention"
+def test_translations_and_links_part(tmp_path):
     translations = io.StringIO()
-    keeper = _AttentionKeeper(translations, *map(str, paths))
-    keeper.write("a ||| b ||| [[0.25,0.75],[1.0,0.0]]\n ||| []\n")  # one holds the separator, one is empty
-    keeper.write("c ||| [[1.0]]\t-1.5\n")  # with its score
+    keeper = _LinksKeeper(translations, str(tmp_path / "links"))
+    keeper.write("a ||| b ||| 1-0 0-1\n ||| \n")  # one holds the separator, one is empty
+    keeper.write("c ||| 0-0\t-1.5\n")  # with its score
     keeper.flush()
     keeper.finish()
     assert translations.getvalue() == "a ||| b\n\nc\t-1.5\n"
-    assert paths[0].read_text() == "0-1 1-0\n\n0-0\n"
-    assert paths[1].read_text() == "[[0.25,0.75],[1.0,0.0]]\n[]\n[[1.0]]\n"
+    assert (tmp_path / "links").read_text() == "1-0 0-1\n\n0-0\n"
 
 
 @pytest.mark.parametrize("has_links", [True, False])

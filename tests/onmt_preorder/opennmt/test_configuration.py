@@ -144,10 +144,9 @@ def test_transforms_that_move_words(tmp_path, name, changes, message):
         validated(tmp_path, {"transforms": [name]}, **changes)
 
 
-@pytest.mark.parametrize("name", ["align_output", "attention_output"])
-def test_a_file_of_alignments_asks_for_them(name):
+def test_a_file_of_alignments_asks_for_them():
     translate_opts(parser := ArgumentParser())
-    opt = parser.parse_args(["-model", "m", "-src", "s", f"-{name}", "f"])
+    opt = parser.parse_args(["-model", "m", "-src", "s", "-align_output", "f"])
     ArgumentParser.validate_translate_opts(opt)
     assert opt.report_align
 

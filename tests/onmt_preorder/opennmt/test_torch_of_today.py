@@ -238,7 +238,6 @@ def test_two_processes_learn_what_one_does(folder):
     parameters = len(gradients(**EVERYTHING)[1])
     assert shared == {str(parameters)}
     assert printed.count("gradients") == 2 * 3
-    assert len(re.findall(r"Step.* similarity: -?0\.\d", printed)) == 3
 
 
 # --- loss ---

@@ -1,21 +1,14 @@
 """Losses that parts of a model add, inside OpenNMT-py's own training loop; memory that is kept on CPUs."""
 
-import logging
-import re
 import subprocess
 import sys
 from argparse import Namespace
-from types import SimpleNamespace
 
 import pytest
 import torch
-from onmt.utils.logging import logger
 from onmt.utils.loss import LossCompute
-from onmt.utils.report_manager import ReportMgr
-from onmt.utils.statistics import Statistics
 
 from onmt_preorder.opennmt import training
-from onmt_preorder.papers.explicit_reordering import AdditionalLoss
 from tests.support.opennmt import make_opt
 from tests.support.transformers import WITHOUT_FEATURES
 
@@ -23,7 +16,7 @@ PAD = 1
 
 
 class Part(torch.nn.Module):
-    """Adds its weight for each of 3 things, of which 2 are right."""
+    """Adds its weight for each of 3 things."""
 
     def __init__(self, weight=0.5):
         super().__init__()
@@ -31,7 +24,7 @@ class Part(torch.nn.Module):
         self.silent = False
 
     def additional_loss(self):
-        return None if self.silent else AdditionalLoss(3 * self.weight, {"share": (2.0, 3.0)})
+        return None if self.silent else 3 * self.weight
 
 
 @pytest.fixture
@@ -59,31 +52,6 @@ def test_the_losses_are_added_and_the_perplexity_is_not_changed(model):
     torch.testing.assert_close(loss, alone + 3 * 0.5 + 3 * 2.0)
     assert model["one"].weight.grad == 3
     assert statistics.ppl() == statistics_alone.ppl()
-    assert statistics.additional == {"share": (4.0, 6.0)}
-
-
-def test_statistics_add_up_over_batches_and_processes():
-    total, first, second = Statistics(), Statistics(1, 1, 1, 1, 1), Statistics(1, 1, 1, 1, 1)
-    first.additional, second.additional = {"share": (1.0, 2.0)}, {"share": (3.0, 4.0), "other": (1.0, 0.0)}
-    total.update(first)
-    total.update(second, update_n_src_words=True)
-    assert total.additional == {"share": (4.0, 6.0), "other": (1.0, 0.0)}
-
-
-def test_reports(caplog, monkeypatch):
-    batch, statistics = Statistics(2.0, 1, 1, 2, 1, {"BLEU": 30.0}), Statistics()
-    batch.additional = {"share": (2.0, 3.0)}
-    statistics.update(batch)
-    written = {}
-    writer = SimpleNamespace(add_scalar=lambda name, value, step: written.update({name: value}))
-    caplog.set_level("INFO")
-    monkeypatch.setattr(logger, "handlers", [caplog.handler])
-    monkeypatch.setattr(logger, "level", logging.INFO)
-    statistics.output(1, 2, 0.1, 0.0)
-    assert re.search(r" BLEU: 30.0 share: 0.67", caplog.text)
-    ReportMgr(1, 0.0, writer).report_step(0.1, None, 1, valid_stats=statistics)
-    assert "Validation share: 0.666667" in caplog.text
-    assert written["valid/share"] == 0.6667
 
 
 TURNS, BYTES = 8, 2**27  # more than M_TOP_PAD alone would keep
