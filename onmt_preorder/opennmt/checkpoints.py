@@ -277,14 +277,8 @@ def _train(original: Any, self: Any, *args: Any, **kwargs: Any) -> Any:
     for start, *rates in zip(self.dropout_steps, self.dropout, self.attention_dropout, strict=False):
         if 0 < start < self.optim.training_step:  # else OpenNMT-py changes them when it comes by
             self.model.update_dropout(*rates)
-    try:
-        with interruptible():
-            result = original(self, *args, **kwargs)
-    except KeyboardInterrupt:
-        step = saver.last_saved_step
-        left = f"the last checkpoint is of step {step}" if step else "no checkpoint has been saved"
-        logger.warning(f"interrupted in step {self.optim.training_step}: {left}")
-        raise
+    with interruptible():
+        result = original(self, *args, **kwargs)
     if getattr(saver, _FOUND, None):
         try:
             path, step, perplexity = best(saver.base_path)

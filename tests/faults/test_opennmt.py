@@ -109,7 +109,7 @@ train -train_from released.pt -reset_optim states | released.pt: holds no state 
 train -train_from other_words.pt -transforms filtertoolong | not the words of the model of train_from
 train -accum_count 1 2 | Number of accum_count values must match number of accum_steps
 train -train_steps -5 | argument --train_steps/-train_steps: not a whole number from 0 to
-train -learning_rate nan | argument --learning_rate/-learning_rate: not a number from 0 to 1000000: nan
+train -learning_rate nan | argument --learning_rate/-learning_rate: not a number from 0 to 2147483647: nan
 train -preorder_max_relative 1000000000 | not a whole number from 1 to 5000: 1000000000
 train -source_max_relative=-4 | not a whole number from 0 to 5000: -4
 train -swan_negligible 1 | not a number from 0 to 0.999: 1

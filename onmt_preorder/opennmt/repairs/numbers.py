@@ -18,45 +18,37 @@ from onmt_preorder.wrapping import adapts
 MOST = 2**31 - 1
 """The largest whole number of any option: larger ones do not fit into all that holds them."""
 
-_WIDEST = 2**20  # of a layer, heads or the like
-
 # Option → the least and the most that make sense; others take any number that is finite and not beyond MOST.
 # Tables have a row for each distance, and sums a term; a token's gates are its window's square.
 BOUNDS: dict[str, tuple[float, float]] = {
     name: bounds
     for bounds, names in {
-        (0, MOST): "train_steps save_checkpoint_steps accum_steps dropout_steps swan_choices",
-        (1, MOST): (
-            "batch_size valid_batch_size bucket_size valid_steps report_every accum_count decay_steps "
-            "warmup_steps src_vocab_size tgt_vocab_size max_length swan_logits"
-        ),
-        (-1, 2**63 - 1): "seed",
-        (0, 1024): "num_workers num_threads",
-        (0, 1e06): (
-            "learning_rate learning_rate_decay max_grad_norm param_init distortion_rate_factor "
+        (0, MOST): (
+            "train_steps save_checkpoint_steps accum_steps dropout_steps swan_choices learning_rate "
+            "learning_rate_decay max_grad_norm param_init distortion_rate_factor "
             "local_reordering_rate_factor embedding_init local_reordering_bias lambda_align "
             "reordering_loss_weight adadelta_eps norm_eps"
         ),
+        (1, MOST): (
+            "batch_size valid_batch_size bucket_size valid_steps report_every accum_count decay_steps "
+            "warmup_steps src_vocab_size tgt_vocab_size max_length swan_logits enc_layers dec_layers "
+            "src_word_vec_size tgt_word_vec_size enc_hid_size dec_hid_size transformer_ff heads"
+        ),
+        (-1, 2**63 - 1): "seed",
+        (-1, MOST): "layers word_vec_size hidden_size",
         (0, 1): (
             "adam_beta1 adam_beta2 adadelta_rho dropout attention_dropout label_smoothing distortion_lambda"
         ),
         (0, 0.999): "swan_negligible swan_unpromising",
-        (-1, _WIDEST): "layers word_vec_size hidden_size",
-        (1, _WIDEST): (
-            "enc_layers dec_layers src_word_vec_size tgt_word_vec_size enc_hid_size dec_hid_size "
-            "transformer_ff heads"
+        (1, MAX_POSITIONS): (
+            "preorder_max_relative distortion_window swan_segment_length beam_size n_best world_size"
         ),
-        (1, MAX_POSITIONS): "preorder_max_relative distortion_window",
-        (0, MAX_POSITIONS): "source_max_relative target_max_relative",
+        (0, MAX_POSITIONS): (
+            "source_max_relative target_max_relative reordering_rank local_reordering_window n_src_feats "
+            "num_workers num_threads gpu_ranks"
+        ),
         (0.001, MAX_POSITIONS): "reordering_distance",
-        (0, _WIDEST): "reordering_rank",
-        (-1, MAX_POSITIONS): "reordering_window",
-        (1, 1000): "swan_segment_length",
-        (0, 1000): "local_reordering_window n_src_feats",
-        (1, 10000): "beam_size n_best",
-        (-1, 1024): "gpu",
-        (1, 1024): "world_size",
-        (0, 1023): "gpu_ranks",
+        (-1, MAX_POSITIONS): "reordering_window gpu",
     }.items()
     for name in names.split()
 }
