@@ -36,7 +36,7 @@ from onmt_preorder.opennmt import options
 from onmt_preorder.opennmt.checkpoints import check_resumed
 from onmt_preorder.opennmt.options import npmt as phrases
 from onmt_preorder.opennmt.options.distortion import DECODER as RECURRENT
-from onmt_preorder.opennmt.options.helpers import option_group
+from onmt_preorder.opennmt.options.helpers import Option, add_group
 from onmt_preorder.opennmt.options.transformer import DECODER as TRANSFORMER
 from onmt_preorder.opennmt.options.transformer import READERS
 from onmt_preorder.opennmt.translation import read_phrase_table
@@ -70,11 +70,11 @@ def _add_translation_options(original: Any, parser: Any) -> None:
     original(parser)
     what = "Write the links of each translation to this file as i-j from 0, with -gold_align those of -tgt."
     parser.add("--align_output", "-align_output", default="", help=what)
-    phrases.add_translation_options(parser)
-    add = option_group(parser, "Raw text")
+    add_group(parser, f"Translation with decoder_type {phrases.DECODER}", phrases.SEARCH)
     what = f"Split the source by the rules of a language; or {', '.join(MODES)}."
-    add("tokenize", default="", metavar="xx", help=what)
-    add("detokenize", default="", metavar="xx", help="Join translations by the rules of a language.")
+    join = "Join translations by the rules of a language."
+    raw = {"tokenize": Option("", what, metavar="xx"), "detokenize": Option("", join, metavar="xx")}
+    add_group(parser, "Raw text", raw)
 
 
 # --- reading ---

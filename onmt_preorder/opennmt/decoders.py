@@ -18,7 +18,7 @@ from torch.nn.functional import one_hot
 
 from onmt_preorder.opennmt.options import distortion
 from onmt_preorder.opennmt.options.helpers import first_rate, layer_settings
-from onmt_preorder.opennmt.options.reordering_embedding import block_of
+from onmt_preorder.opennmt.options.reordering import block_of
 from onmt_preorder.papers.distortion.rnnsearch import DistortionConfig, DistortionRNNDecoder
 from onmt_preorder.papers.npmt.decoder import SwanConfig, SwanDecoder
 from onmt_preorder.papers.npmt.scorer import WorkLimits

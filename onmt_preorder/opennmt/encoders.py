@@ -10,9 +10,8 @@ from torch import Tensor
 
 from onmt_preorder.encoder import EncoderLayers
 from onmt_preorder.input.positions import ReadsPositions
-from onmt_preorder.opennmt.options import explicit_reordering, transformer
+from onmt_preorder.opennmt.options import reordering, transformer
 from onmt_preorder.opennmt.options.helpers import layer_settings
-from onmt_preorder.opennmt.options.reordering_embedding import block_of
 from onmt_preorder.papers.distortion.encoder import BidirectionalGRUEncoder
 from onmt_preorder.transformer.config import EncoderConfig
 
@@ -27,8 +26,8 @@ class PreorderTransformerEncoder(ReadsPositions, EncoderLayers):
     def __init__(self, opt: Namespace, embeddings: Any) -> None:
         encodings = transformer.encodings_of(opt)
         config = EncoderConfig(**layer_settings(opt), layers=opt.enc_layers, encodings=encodings)
-        explicit = explicit_reordering.config_of(opt)
-        super().__init__(config, embeddings, explicit, lambda: block_of("encoder", opt, config))
+        explicit = reordering.explicit_of(opt)
+        super().__init__(config, embeddings, explicit, lambda: reordering.block_of("encoder", opt, config))
 
     @property
     def needs_positions(self) -> bool:

@@ -1,9 +1,8 @@
 """All options of our models in OpenNMT-py's configuration: names, defaults and checks.
 
 They are saved in the checkpoint, and taken from it at translation: their values are plain. Those of the
-Transformer and of each paper are in a module of their own, with ``add_options(parser)``; ``check(opt)``,
-which refuses what the models cannot do; and may have ``NEEDS`` of options that would be ignored. Layers never
-see them: they get frozen configurations, which check themselves.
+Transformer and of the papers are in modules with a table ``OPTIONS``, and with ``check(opt)``, which refuses
+what the models cannot do. Layers never see them: they get frozen configurations, which check themselves.
 """
 
 from __future__ import annotations
@@ -12,14 +11,16 @@ import difflib
 from argparse import Namespace
 from typing import Any
 
-from onmt_preorder.opennmt.options import distortion, npmt, transformer
-from onmt_preorder.opennmt.options import explicit_reordering as explicit
-from onmt_preorder.opennmt.options import reordering_embedding as reordering
-from onmt_preorder.opennmt.options.helpers import Need, defaults, option_group, refuse
+from onmt_preorder.opennmt.options import distortion, npmt, reordering, transformer
+from onmt_preorder.opennmt.options.helpers import Option, add_group, refuse
 from preorder.errors import UsageError
 
-_PARTS = (transformer, reordering, explicit, distortion, npmt)
-_NEEDS: dict[str, Need] = {name: need for part in _PARTS for name, need in getattr(part, "NEEDS", {}).items()}
+_PARTS = (transformer, reordering, distortion, npmt)
+_PRECISION = {
+    "bfloat16": Option(
+        False, "In training, compute products of matrices in bfloat16; parameters and sums stay float32."
+    )
+}
 # Values added to ``encoder_type`` and ``decoder_type``, each with what makes it, imported when it is used.
 ENCODERS = {
     transformer.ENCODER: "onmt_preorder.opennmt.encoders:PreorderTransformerEncoder",
@@ -40,7 +41,7 @@ def is_ours(opt: Namespace) -> bool:
 
 def uses_positions(opt: Namespace, trains: bool = False) -> bool:
     """Return whether positions make a difference to a model whose source may hold them."""
-    learns = trains and opt.explicit_reordering != explicit.NONE
+    learns = trains and opt.explicit_reordering != reordering.NONE
     needs = opt.encoder_type != transformer.ENCODER or bool(opt.preorder_encoding)
     return opt.n_src_feats > 0 and (learns or needs)
 
@@ -48,9 +49,8 @@ def uses_positions(opt: Namespace, trains: bool = False) -> bool:
 def add_options(parser: Any) -> None:
     """Add all our options to a parser of OpenNMT-py."""
     for part in _PARTS:
-        part.add_options(parser)
-    what = "In training, compute products of matrices in bfloat16; parameters and sums stay float32."
-    option_group(parser, "Model- precision")("bfloat16", action="store_true", help=what)
+        add_group(parser, f"Model- {part.TITLE}", part.OPTIONS)
+    add_group(parser, "Model- precision", _PRECISION)
 
 
 def check(opt: Namespace) -> None:
@@ -75,9 +75,9 @@ def check_training(opt: Namespace) -> None:
     whose = [f"{option}: {kind}" for option, kind in given if kind in _TYPES[option]]
     for each in [*whose, *["local_reordering_window"] * bool(opt.local_reordering_window)]:
         refuse(opt, "truncated_decoder save_format use_ckpting", each)
-    for name, (what, is_met) in _NEEDS.items():
-        if getattr(opt, name) != defaults()[name] and not is_met(opt):
-            raise UsageError(f"{name} has no effect without {what}")
+    for name, option in (item for part in _PARTS for item in part.OPTIONS.items()):
+        if option.need and getattr(opt, name) != option.default and not option.need[1](opt):
+            raise UsageError(f"{name} has no effect without {option.need[0]}")
     if opt.decoder_type == npmt.DECODER:
         opt.early_stopping_criteria = opt.early_stopping_criteria or ["ppl"]
         if "accuracy" in opt.early_stopping_criteria:

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from argparse import Namespace
-from typing import Any
 
-from onmt_preorder.opennmt.options.helpers import check_shared_embeddings, option_group, refuse
+from onmt_preorder.opennmt.options.helpers import Option, check_shared_embeddings, refuse
 from onmt_preorder.opennmt.options.transformer import ENCODER as TRANSFORMER
 from onmt_preorder.papers.distortion.rnnsearch import (
     HIDDEN,
@@ -27,29 +26,29 @@ _UNSUPPORTED = (
 
 _JUMPS = f"distortion: {SOURCE}, {TARGET} or {HIDDEN}", lambda opt: opt.distortion != NONE
 _ADADELTA = "optim: adadelta", lambda opt: opt.optim == "adadelta"
-NEEDS = {
-    **dict.fromkeys(("distortion_window", "distortion_lambda", "distortion_rate_factor"), _JUMPS),
-    "distortion_source_end": (f"decoder_type: {DECODER}", lambda opt: opt.decoder_type == DECODER),
-    **dict.fromkeys(("adadelta_rho", "adadelta_eps"), _ADADELTA),
+_DECODER = f"decoder_type: {DECODER}", lambda opt: opt.decoder_type == DECODER
+
+TITLE = f"decoder_type {DECODER}"
+OPTIONS = {
+    "distortion": Option(
+        NONE,
+        "What the jumps of attention depend on: the previous source context (S-Distortion), the previous "
+        "target word (T-), the previous hidden state (H-); none: RNNsearch* without jumps.",
+        choices=(NONE, SOURCE, TARGET, HIDDEN),
+    ),
+    "distortion_window": Option(PAPER_WINDOW, "The longest jump, in source tokens.", _JUMPS),
+    "distortion_lambda": Option(PAPER_LAMBDA, "Weight of the jumps in the attention, 0 to 1.", _JUMPS),
+    "distortion_rate_factor": Option(
+        1.0, "The learning rate of the jumps, as a multiple of that of all other parameters.", _JUMPS
+    ),
+    "distortion_source_end": Option(
+        False, "End every source sentence with an end symbol, to which attention can go.", _DECODER
+    ),
+    "adadelta_rho": Option(0.9, "The decay constant of optim: adadelta, with any model.", _ADADELTA),
+    "adadelta_eps": Option(
+        1e-6, "The term of the denominator of optim: adadelta, with any model.", _ADADELTA
+    ),
 }
-
-
-def add_options(parser: Any) -> None:
-    """Add the models' options, and AdaDelta's, to a parser of OpenNMT-py."""
-    add = option_group(parser, f"Model- decoder_type {DECODER}")
-    what = "What the jumps of attention depend on: the previous source context (S-Distortion), the previous "
-    what += "target word (T-), the previous hidden state (H-); none: RNNsearch* without jumps."
-    add("distortion", default=NONE, choices=[NONE, SOURCE, TARGET, HIDDEN], help=what)
-    add("distortion_window", type=int, default=PAPER_WINDOW, help="The longest jump, in source tokens.")
-    share = "Weight of the jumps in the attention, 0 to 1."
-    add("distortion_lambda", type=float, default=PAPER_LAMBDA, help=share)
-    rate = "The learning rate of the jumps, as a multiple of that of all other parameters."
-    add("distortion_rate_factor", type=float, default=1.0, help=rate)
-    end = "End every source sentence with an end symbol, to which attention can go."
-    add("distortion_source_end", action="store_true", help=end)
-    for name, default, what in (("rho", 0.9, "decay constant"), ("eps", 1e-6, "term of the denominator")):
-        what = f"The {what} of optim: adadelta, with any model."
-        add(f"adadelta_{name}", type=float, default=default, help=what)
 
 
 def check(opt: Namespace) -> None:

@@ -7,9 +7,9 @@ A refusal is a ``UsageError`` in one line. ``whose`` is the option and value tha
 from __future__ import annotations
 
 from argparse import Namespace
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache
-from typing import Any
+from typing import Any, NamedTuple
 
 from preorder.errors import UsageError
 
@@ -17,10 +17,25 @@ Need = tuple[str, Callable[[Namespace], bool]]
 """What an option of a training has an effect with: in words, and whether it is there."""
 
 
-def option_group(parser: Any, title: str) -> Callable[..., None]:
-    """Add a group to a parser of OpenNMT-py; return what adds an option by name and settings."""
+class Option(NamedTuple):
+    """An option, whose type is that of its default; False: a flag; []: several of the choices."""
+
+    default: Any
+    help: str
+    need: Need | None = None
+    choices: Sequence[str] | None = None
+    metavar: str | None = None
+
+
+def add_group(parser: Any, title: str, table: Mapping[str, Option]) -> None:
+    """Add a group of options to a parser of OpenNMT-py."""
     group = parser.add_argument_group(title)
-    return lambda name, **settings: group.add(f"--{name}", f"-{name}", **settings)
+    for name, (default, what, _, choices, metavar) in table.items():
+        settings: dict[str, Any] = {"action": "store_true"}
+        if default is not False:
+            kind = {"nargs": "*"} if isinstance(default, list) else {"type": type(default)}
+            settings = {**kind, "default": default, "choices": choices, "metavar": metavar}
+        group.add(f"--{name}", f"-{name}", help=what, **settings)
 
 
 @cache

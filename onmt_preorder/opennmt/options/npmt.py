@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from argparse import Namespace
-from typing import Any
 
-from onmt_preorder.opennmt.options.helpers import check_shared_embeddings, option_group, refuse
+from onmt_preorder.opennmt.options.helpers import Option, check_shared_embeddings, refuse
 from onmt_preorder.papers.npmt import DECODER
 from onmt_preorder.papers.npmt.layers import CELLS
 from preorder.errors import UsageError
@@ -21,38 +20,44 @@ _UNSUPPORTED_SEARCH = (
     "block_ngram_repeat min_length ratio tgt_file_prefix gold_align alpha beta stepwise_penalty "
     "ignore_when_blocking max_length max_length_ratio dump_beam attn_debug"
 )
-
-# The options that a search over segments has beside OpenNMT-py's: default, what it is.
-_SEARCH: dict[str, tuple[Any, str]] = {
-    "swan_choices": (2, "Beam: segments for each source token, n_best at least; 0: as many as beam_size."),
-    "swan_word_reward": (0.0, "Beam: what each word adds to a translation's score."),
+# The options that a search over segments has beside OpenNMT-py's.
+SEARCH = {
+    "swan_choices": Option(
+        2, "Beam: segments for each source token, n_best at least; 0: as many as beam_size."
+    ),
+    "swan_word_reward": Option(0.0, "Beam: what each word adds to a translation's score."),
 }
 
 _SWAN = f"decoder_type: {DECODER}", lambda opt: opt.decoder_type == DECODER
-_OF_DECODER = ("swan_segment_length", "swan_negligible", "swan_unpromising", "swan_logits")
 _WINDOW = "local_reordering_window", lambda opt: opt.local_reordering_window > 0
-_OF_LAYER = ("local_reordering_bias", "local_reordering_rate_factor")
-NEEDS = {**dict.fromkeys(_OF_DECODER, _SWAN), **dict.fromkeys(_OF_LAYER, _WINDOW)}
 
-
-def add_options(parser: Any) -> None:
-    """Add the layers' options to a parser of OpenNMT-py."""
-    add = option_group(parser, f"Model- decoder_type {DECODER}, local reordering")
-    bias = "Its gates' biases at first: this for the token itself, its negative for the others; 0: no biases."
-    rate = "The learning rate of its gates' weights, as a multiple of that of all other parameters."
-    spread = "Standard deviation of the word embeddings at first, with any model; 0: as all parameters."
-    coarse = "In training, leave out segments to which a coarser model gives a smaller probability; 0: none."
-    for name, default, what in (
-        ("local_reordering_window", 0, "Tokens that the layer before the encoder looks at; odd, 0: none."),
-        ("local_reordering_bias", 0.0, bias),
-        ("local_reordering_rate_factor", 1.0, rate),
-        ("embedding_init", 0.0, spread),
-        ("swan_segment_length", 6, "The most target words that a source token can emit."),
-        ("swan_negligible", 1e-4, "Segments below this probability have no gradient; 0: all have."),
-        ("swan_unpromising", 0.0, coarse),
-        ("swan_logits", 2**22, "Numbers to hold at a time: memory against speed, the result is the same."),
-    ):
-        add(name, type=type(default), default=default, help=what)
+TITLE = f"decoder_type {DECODER}, local reordering"
+OPTIONS = {
+    "local_reordering_window": Option(0, "Tokens that the layer before the encoder looks at; odd, 0: none."),
+    "local_reordering_bias": Option(
+        0.0,
+        "Its gates' biases at first: this for the token itself, its negative for the others; 0: no biases.",
+        _WINDOW,
+    ),
+    "local_reordering_rate_factor": Option(
+        1.0,
+        "The learning rate of its gates' weights, as a multiple of that of all other parameters.",
+        _WINDOW,
+    ),
+    "embedding_init": Option(
+        0.0, "Standard deviation of the word embeddings at first, with any model; 0: as all parameters."
+    ),
+    "swan_segment_length": Option(6, "The most target words that a source token can emit.", _SWAN),
+    "swan_negligible": Option(1e-4, "Segments below this probability have no gradient; 0: all have.", _SWAN),
+    "swan_unpromising": Option(
+        0.0,
+        "In training, leave out segments to which a coarser model gives a smaller probability; 0: none.",
+        _SWAN,
+    ),
+    "swan_logits": Option(
+        2**22, "Numbers to hold at a time: memory against speed, the result is the same.", _SWAN
+    ),
+}
 
 
 def check(opt: Namespace) -> None:
@@ -72,13 +77,6 @@ def check(opt: Namespace) -> None:
         raise UsageError(f"encoder_type: brnn has hidden_size / 2 units each way: {opt.enc_hid_size} is odd")
 
 
-def add_translation_options(parser: Any) -> None:
-    """Add the search's options to a parser of ``onmt_translate``."""
-    add = option_group(parser, f"Translation with decoder_type {DECODER}")
-    for name, (default, what) in _SEARCH.items():
-        add(name, type=type(default), default=default, help=what)
-
-
 def check_translation(opt: Namespace) -> None:
     """Raise a ``UsageError`` where options of a translation ask for what the search cannot do."""
     refuse(opt, _UNSUPPORTED_SEARCH, f"decoder_type: {DECODER}")
@@ -95,4 +93,4 @@ def check_other_translation(opt: Namespace) -> None:
 
 def _given(opt: Namespace) -> list[str]:
     """Return the names of the beam's options that are not at their defaults."""
-    return [name for name, (default, _) in _SEARCH.items() if getattr(opt, name, default) != default]
+    return [name for name, one in SEARCH.items() if getattr(opt, name, one.default) != one.default]

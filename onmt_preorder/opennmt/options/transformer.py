@@ -6,9 +6,8 @@ Among them are those of the preordering encodings (Kawara et al. 2021).
 from __future__ import annotations
 
 from argparse import Namespace
-from typing import Any
 
-from onmt_preorder.opennmt.options.helpers import layer_settings, option_group, refuse
+from onmt_preorder.opennmt.options.helpers import Option, layer_settings, refuse
 from onmt_preorder.transformer.config import POST, PRE, EncoderConfig
 from onmt_preorder.transformer.encodings import Encoding
 from onmt_preorder.transformer.encodings.named import ABSOLUTE, HELP, RELATIVE, ROTARY, encodings
@@ -29,38 +28,38 @@ _UNSUPPORTED_DECODER = "parallel_residual shared_layer_norm num_experts model_ta
 
 _RELATIVE = f"preorder_encoding: [{RELATIVE}]", lambda opt: RELATIVE in opt.preorder_encoding
 _OURS = f"encoder_type: {ENCODER}", lambda opt: opt.encoder_type == ENCODER or not opt.source_max_relative
+_ENCODER = f"encoder_type: {ENCODER}", lambda opt: opt.encoder_type == ENCODER
 _EITHER = (
     f"encoder_type or decoder_type: {ENCODER}",
     lambda opt: ENCODER in (opt.encoder_type, opt.decoder_type),
 )
-NEEDS = {
-    "preorder_max_relative": _RELATIVE,
-    "source_max_relative": _OURS,
-    "source_rotary": (f"encoder_type: {ENCODER}", lambda opt: opt.encoder_type == ENCODER),
-    "norm_placement": _EITHER,
-    "scale_embeddings": ("position_encoding: false", lambda opt: not opt.position_encoding),
+
+TITLE = f"encoder_type, decoder_type {ENCODER}"
+OPTIONS = {
+    "preorder_encoding": Option(
+        [], HELP["preorder_encoding"], choices=(ABSOLUTE, RELATIVE, ROTARY, RECURRENT)
+    ),
+    "preorder_max_relative": Option(PAPER_LIMIT, HELP["preorder_max_relative"], _RELATIVE),
+    "source_max_relative": Option(PAPER_LIMIT, HELP["source_max_relative"], _OURS),
+    "target_max_relative": Option(0, "Clipping distance of the target's positions in the decoder (0: off)."),
+    "source_rotary": Option(False, HELP["source_rotary"], _ENCODER),
+    "norm_placement": Option(
+        PRE,
+        "Where layers normalise: before each sub-layer, as OpenNMT-py, or after its residual.",
+        _EITHER,
+        choices=(PRE, POST),
+    ),
+    "scale_embeddings": Option(
+        False,
+        "Multiply word embeddings by the root of their size, as position_encoding does, with any model.",
+        ("position_encoding: false", lambda opt: not opt.position_encoding),
+    ),
 }
 
 
 def encodings_of(opt: Namespace) -> tuple[Encoding, ...]:
     """Return the position encodings of the encoder, but for OpenNMT-py's own of original positions."""
     return encodings(**{name: getattr(opt, name) for name in HELP if hasattr(opt, name)})  # of all versions
-
-
-def add_options(parser: Any) -> None:
-    """Add the options of encoder and decoder to a parser of OpenNMT-py."""
-    add = option_group(parser, f"Model- encoder_type, decoder_type {ENCODER}")
-    kinds = [ABSOLUTE, RELATIVE, ROTARY, RECURRENT]
-    add("preorder_encoding", nargs="*", default=[], choices=kinds, help=HELP["preorder_encoding"])
-    for name in ("preorder_max_relative", "source_max_relative"):
-        add(name, type=int, default=PAPER_LIMIT, help=HELP[name])
-    what = "Clipping distance of the target's positions in the decoder (0: off)."
-    add("target_max_relative", type=int, default=0, help=what)
-    add("source_rotary", action="store_true", help=HELP["source_rotary"])
-    what = "Where layers normalise: before each sub-layer, as OpenNMT-py, or after its residual."
-    add("norm_placement", default=PRE, choices=[PRE, POST], help=what)
-    what = "Multiply word embeddings by the root of their size, as position_encoding does, with any model."
-    add("scale_embeddings", action="store_true", help=what)
 
 
 def check(opt: Namespace) -> None:
