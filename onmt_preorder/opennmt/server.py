@@ -22,7 +22,6 @@ from onmt_preorder.input import on_the_fly
 from onmt_preorder.input.pipeline import SOURCE_NAME
 from onmt_preorder.opennmt.options import is_ours
 from onmt_preorder.opennmt.translation import LineTranslator
-from onmt_preorder.uncaught import last_line
 from onmt_preorder.wrapping import adapts
 from preorder.api_values import text_of
 from preorder.errors import DataError, PreorderError, UsageError
@@ -124,8 +123,9 @@ def _start(original: Any, self: Any, config_file: str) -> Any:
     try:
         return original(self, config_file)
     except (AttributeError, KeyError, TypeError, ValueError) as error:
-        why = f'not {{"models": [{{"model": …, "opt": {{…}}}}]}} as a server\'s: {last_line(error)}'
-        raise DataError(why, config_file) from error
+        reason = " ".join(f"{type(error).__name__}: {error}".split())
+        what = 'not a server\'s configuration, {"models": [{"model": …, "opt": {…}}]}'
+        raise DataError(f"{what}: {reason}", config_file) from error
 
 
 @adapts("onmt.translate.translation_server:ServerModel", "parse_opt")

@@ -136,7 +136,7 @@ def test_the_server_is_of_this_machine_unless_told_otherwise(monkeypatch):
 )
 def test_a_bad_configuration_of_the_server(tmp_path, settings, message):
     (tmp_path / "server.json").write_text(json.dumps(settings))
-    with pytest.raises(DataError, match=rf"server.json: not \{{\"models.*{message}"):
+    with pytest.raises(DataError, match=f"server.json: not a server's configuration, .*{message}"):
         TranslationServer().start(str(tmp_path / "server.json"))
 
 
