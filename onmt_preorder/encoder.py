@@ -87,10 +87,13 @@ class EncoderLayers(nn.Module):
         seen, self._seen = self._seen, None
         return None if seen is None else reordering_loss(*seen, self.explicit)
 
-    def change_dropout(self, dropout: float, attention_dropout: float) -> None:
-        """Change the dropout rates of all layers."""
+    def update_dropout(self, dropout: float, attention_dropout: float) -> None:
+        """Change the dropout rates, as the hosts' ``dropout_steps`` ask."""
+        for module in self.modules():
+            if isinstance(module, nn.Dropout):
+                module.p = dropout
         for layer in self.transformer:
-            layer.update_dropout(dropout, attention_dropout)
+            layer.self_attn.dropout.p = attention_dropout
 
 
 class PreorderedEncoder(EncoderLayers):

@@ -62,8 +62,3 @@ class PreorderTransformerEncoder(EncoderLayers, EncoderBase):
         has_use = has_positions and (self.config.needs_positions or self.explicit is not None)
         positions = rank_positions(given, padding) if has_use else None
         return self.transform(embedded, (~padding).sum(1), padding, positions, self.dropout), None
-
-    def update_dropout(self, dropout: float, attention_dropout: float) -> None:
-        """Change the dropout rates, as eole's ``dropout_steps`` ask."""
-        self.dropout.p = dropout
-        self.change_dropout(dropout, attention_dropout)

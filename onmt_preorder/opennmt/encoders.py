@@ -49,11 +49,6 @@ class PreorderTransformerEncoder(ReadsPositions, EncoderLayers):
         total = states.masked_fill(padding.unsqueeze(2), 0).sum(1)
         return states, total / src_len.clamp_min(1).unsqueeze(1), src_len
 
-    def update_dropout(self, dropout: float, attention_dropout: float) -> None:
-        """Change the dropout rates, as OpenNMT-py's ``dropout_steps`` ask."""
-        self.embeddings.update_dropout(dropout)
-        self.change_dropout(dropout, attention_dropout)
-
 
 def gru_encoder(opt: Namespace, embeddings: Any) -> BidirectionalGRUEncoder:
     """Make the encoder of RNNsearch*."""

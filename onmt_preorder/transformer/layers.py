@@ -110,9 +110,3 @@ class EncoderLayer(NormPlacement, nn.Module):
             return states, None
         learned = self.after_layer(states, source)
         return states + learned, learned
-
-    def update_dropout(self, dropout: float, attention_dropout: float) -> None:
-        """Change the dropout rates, as OpenNMT-py's ``dropout_steps`` ask."""
-        self.self_attn.dropout.p = attention_dropout
-        self.feed_forward.update_dropout(dropout)
-        self.dropout.p = dropout
