@@ -16,14 +16,13 @@ from eole.config import models
 from pydantic import Field, TypeAdapter
 
 from onmt_preorder.papers.explicit_reordering import HELP as EXPLICIT_HELP
-from onmt_preorder.papers.explicit_reordering import ExplicitConfig
+from onmt_preorder.papers.explicit_reordering import NONE, ExplicitConfig, named
 from onmt_preorder.transformer.config import PRE, EncoderConfig
 from onmt_preorder.transformer.encodings.named import HELP, encodings
 from onmt_preorder.transformer.encodings.relative import PAPER_LIMIT
 from preorder.errors import UsageError
 
 ENCODER = "preorder_transformer"
-NONE, EXGRE, REFSR = "none", "exgre", "refsr"
 _DEFAULTS = ExplicitConfig()
 
 _SAME = "hidden_size heads transformer_ff layers norm_placement layer_norm norm_eps add_qkvbias add_ffnbias"
@@ -78,10 +77,7 @@ class PreorderEncoderConfig(models.TransformerEncoderConfig):
 
     def explicit(self) -> ExplicitConfig | None:
         """Return what the layers learn, None for nothing."""
-        if self.explicit_reordering == NONE:
-            return None
-        given = {name: getattr(self, name) for name in EXPLICIT_HELP}
-        return ExplicitConfig(**given, has_fusion=self.explicit_reordering == REFSR)
+        return named(self.explicit_reordering, self)
 
 
 _Encoder = models.CustomModelConfig.model_fields["encoder"].annotation | PreorderEncoderConfig

@@ -13,6 +13,7 @@ from onmt_preorder.input.positions import ReadsPositions
 from onmt_preorder.opennmt.options import reordering, transformer
 from onmt_preorder.opennmt.options.helpers import layer_settings
 from onmt_preorder.papers.distortion.encoder import BidirectionalGRUEncoder
+from onmt_preorder.papers.explicit_reordering import named
 from onmt_preorder.transformer.config import EncoderConfig
 
 
@@ -26,7 +27,7 @@ class PreorderTransformerEncoder(ReadsPositions, EncoderLayers):
     def __init__(self, opt: Namespace, embeddings: Any) -> None:
         encodings = transformer.encodings_of(opt)
         config = EncoderConfig(**layer_settings(opt), layers=opt.enc_layers, encodings=encodings)
-        explicit = reordering.explicit_of(opt)
+        explicit = named(opt.explicit_reordering, opt)
         super().__init__(config, embeddings, explicit, lambda: reordering.block_of("encoder", opt, config))
 
     @property

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import floor
+from typing import Any
 
 import torch
 from torch import Tensor, nn
@@ -21,6 +22,7 @@ from onmt_preorder.transformer.sinusoidal import encodings
 from preorder.errors import UsageError
 
 SAME = -1  # as reordering_distance
+NONE, EXGRE, REFSR = "none", "exgre", "refsr"  # as explicit_reordering
 
 HELP = {
     "reordering_loss_weight": "Weight of the reordering loss.",
@@ -52,6 +54,13 @@ class ExplicitConfig:
     def window(self) -> float:
         """Half the width of the window around a learned position."""
         return self.reordering_distance if self.reordering_window == SAME else self.reordering_window
+
+
+def named(kind: str, options: Any) -> ExplicitConfig | None:
+    """Return what ``explicit_reordering`` names, with the options that a host's object has; None: nothing."""
+    if kind == NONE:
+        return None
+    return ExplicitConfig(**{name: getattr(options, name) for name in HELP}, has_fusion=kind == REFSR)
 
 
 class ExplicitReordering(nn.Module):

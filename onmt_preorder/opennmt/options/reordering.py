@@ -9,14 +9,13 @@ from torch import nn
 
 from onmt_preorder.opennmt.options.helpers import Option
 from onmt_preorder.opennmt.options.transformer import ENCODER
-from onmt_preorder.papers.explicit_reordering import HELP, ExplicitConfig
+from onmt_preorder.papers.explicit_reordering import EXGRE, HELP, NONE, REFSR, ExplicitConfig, named
 from onmt_preorder.papers.reordering_embedding import AdditionalEncoding, ReorderingEmbedding
 from onmt_preorder.transformer.config import LayerConfig
 from preorder.errors import UsageError
 
 SIDES = ("encoder", "decoder")
 EMBEDDING, ADDITIONAL = "reordering_embedding", "additional_position_encoding"
-NONE, EXGRE, REFSR = "none", "exgre", "refsr"
 
 _EXPLICIT = f"explicit_reordering: {EXGRE} or {REFSR}", lambda opt: opt.explicit_reordering != NONE
 _DEFAULTS = {field.name: field.default for field in fields(ExplicitConfig)}
@@ -43,14 +42,6 @@ def block_of(side: str, opt: Namespace, config: LayerConfig) -> nn.Module | None
     return AdditionalEncoding(config) if side in getattr(opt, ADDITIONAL) else None
 
 
-def explicit_of(opt: Namespace) -> ExplicitConfig | None:
-    """Return what the encoder's layers learn, None for nothing."""
-    if opt.explicit_reordering == NONE:
-        return None
-    given = {name: getattr(opt, name) for name in HELP}
-    return ExplicitConfig(**given, has_fusion=opt.explicit_reordering == REFSR)
-
-
 def check(opt: Namespace) -> None:
     """Check that both sides can have what they are asked for."""
     types = {"encoder": opt.encoder_type, "decoder": opt.decoder_type}
@@ -63,7 +54,7 @@ def check(opt: Namespace) -> None:
     both = set(getattr(opt, EMBEDDING)) & set(getattr(opt, ADDITIONAL))
     if both:
         raise UsageError(f"{EMBEDDING} and {ADDITIONAL} exclude each other in the {min(both)}")
-    explicit = explicit_of(opt)  # which checks itself
+    explicit = named(opt.explicit_reordering, opt)  # which checks itself
     if explicit is None:
         return
     if opt.encoder_type != ENCODER:
