@@ -1,11 +1,10 @@
 """Translation: one line of output for each line of the source, of files and of lists of lines.
 
-Why: OpenNMT-py drops empty source lines at translation, and its ``filtertoolong`` and
-``-with_score`` fail there. ``-replace_unk`` puts ``<unk>`` for each source
-word that the vocabulary lacks, and ``-phrase_table`` never matches one. A translation may be as long as the
-longest source of its batch allows, and its attention is cut at the length of another one. A ``SwanDecoder``
-needs a search of its own. The server and the command ``onmt_preorder`` translate lists of lines, by
-:class:`LineTranslator`.
+Why: OpenNMT-py drops empty source lines at translation, and its ``filtertoolong`` and ``-with_score`` fail
+there. ``-replace_unk`` puts ``<unk>`` for each source word that the vocabulary lacks, and ``-phrase_table``
+never matches one. A translation may be as long as the longest source of its batch allows, and its attention
+is cut at the length of another one. A ``SwanDecoder`` needs a search of its own. The server and the command
+``onmt_preorder`` translate lists of lines, by :class:`LineTranslator`.
 
 Can go when OpenNMT-py does so.
 """
@@ -219,6 +218,12 @@ def _from_batch(original: Any, self: Any, translation_batch: dict[str, Any]) -> 
     for translation, line_is_empty in zip(translations, is_empty, strict=True):
         if line_is_empty:
             translation.pred_sents = [[""] for _ in translation.pred_sents]
+        aligned = translation.word_aligns
+        if aligned is not None:  # what is empty has no links; ``-align_debug`` shows no None
+            without_rows = batch["src"].new_empty(0, 1)
+            translation.word_aligns = [
+                without_rows if line_is_empty or rows is None else rows for rows in aligned
+            ]
         # ``-with_score`` asks for their method ``item``
         translation.pred_scores = [np.float64(float(score)) for score in translation.pred_scores]
     return translations

@@ -71,7 +71,7 @@ def test_a_layer_is_the_papers_equation_9(placement):
     made = config(norm_placement=placement, decoder_type="preorder_transformer", source_max_relative=0)
     layer = randomise(EncoderLayer(made, ReorderingEmbedding(made))).eval().double()
     given, attended = states()
-    layer._attend = lambda read, source: attended + read  # attention has its own tests
+    layer.self_attn.forward = lambda read, source: attended + read  # attention has its own tests
     result, learned = layer(given, None)
     assert learned is None
     first, last = layer.layer_norm, layer.feed_forward.layer_norm
