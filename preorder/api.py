@@ -252,7 +252,7 @@ class LineModel:
             ['i￨0 like￨3 the￨1 pen￨2']
         """
         order, lines = _orderer(*self._key), each(values.line_of, lines=lines)
-        parse = partial(formats.parse_annotated, fields=self._fields)
+        parse: Callable[[str], Sentence] = partial(formats.parse_annotated, fields=self._fields)
         if self._fields == 1:
             if all("\t" in line.strip() for line in lines if line.strip()):  # else a tab is a space
                 lines = list(texts.text_lines("lines", iter(lines)))
@@ -377,8 +377,8 @@ def align(
     check_choice("symmetrization", symmetrization, SYMMETRIZATIONS)
     seed = check_number("seed", seed, 0, MAX_SEED)
     words = filled("sources", [sentence.words for sentence in values.sentences_of(sources)])
-    pairs = each(lambda source, target: (source, values.tokens_of(target)), sources=words, targets=targets)
-    return list(map(formats.format_alignment, eflomal.align(*zip(*pairs, strict=True), symmetrization, seed)))
+    others = each(lambda _, target: values.tokens_of(target), sources=words, targets=targets)
+    return list(map(formats.format_alignment, eflomal.align(words, others, symmetrization, seed)))
 
 
 def evaluate(

@@ -102,7 +102,7 @@ def sentences_of(
     if tags is not None:
         sentences = each(lambda s, t: replace(s, tags=tokens_of(t)), sources=sentences, tags=tags)
         for number, sentence in enumerate(sentences, 1):
-            if sentence.words:  # the first shows what the tags are
+            if sentence.tags:  # the first shows what the tags are
                 with errors_in("tags", number):
                     check_tags(sentence.words, sentence.tags)
                 break
@@ -164,7 +164,7 @@ def _link(link: Any) -> tuple[Link, float]:
 
 
 def _is_index(value: Any) -> bool:
-    return isinstance(value, Integral) and not isinstance(value, bool) and 0 <= value <= MAX_INDEX
+    return isinstance(value, Integral) and not isinstance(value, bool) and 0 <= int(value) <= MAX_INDEX
 
 
 def checked_alignment(sentence: Sentence, links: Links) -> Alignment:

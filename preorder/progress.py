@@ -92,7 +92,7 @@ def progress_bar(
     of_all = "" if total is None else f" of {total:,}"
     counted = TextColumn("{task.completed:,.0f}" + f"{of_all} {unit}")
     columns = TextColumn("{task.description}", markup=False), BarColumn(20), TaskProgressColumn(), counted
-    settings = {"redirect_stdout": False, "redirect_stderr": False, "transient": not stays}
+    settings: dict[str, Any] = {"redirect_stdout": False, "redirect_stderr": False, "transient": not stays}
     _display = Progress(*columns, TimeRemainingColumn(), console=Console(file=sys.stderr), **settings)
     try:
         with _display:

@@ -21,6 +21,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Any
 
 import numpy as np
 
@@ -100,14 +101,15 @@ class _Runs:
         LOGGER.info(f"aligning {counted(len(sources), 'pair')}")
         if count := sum(max(map(len, pair)) > MAX_ALIGNED for pair in zip(sources, targets, strict=True)):
             LOGGER.warning(f"{counted(count, 'line')} of more than {MAX_ALIGNED:,} tokens have no links")
-        sides = tuple(
+        source, target = (
             Side.of(tokens if len(tokens) <= MAX_ALIGNED else () for tokens in side)
             for side in (sources, targets)
         )
+        sides = source, target
         with TemporaryDirectory(prefix="preorder-align-", ignore_cleanup_errors=True) as name:
             folder = Path(name)
-            _write(folder / "source", sides[0].lines())
-            _write(folder / "target", sides[1].lines())
+            _write(folder / "source", source.lines())
+            _write(folder / "target", target.lines())
             for way, priors in self._priors.items():
                 _write(folder / f"priors{way}", priors.lines(sides, way == REVERSE))
             self._run(program, folder, len(sources))
@@ -118,7 +120,7 @@ class _Runs:
             for way, drawn in zip(self._ways, zip(*draws, strict=True), strict=True)
         }
         LOGGER.info(f"aligned ({time.monotonic() - began:.1f} s)")
-        return Samples(*(np.diff(side.starts) for side in sides), draws)
+        return Samples(np.diff(source.starts), np.diff(target.starts), draws)
 
     def _run(self, program: Path, folder: Path, pairs: int) -> None:
         jobs = []
@@ -179,7 +181,7 @@ def _command(program: Path, flag: str, pairs: int, chains: int, model: int) -> l
 def _run(command: Sequence[str]) -> Iterator[subprocess.Popen[bytes]]:
     # One thread: with more, the chains would draw from the generator in any order.
     environment = {**os.environ, "OMP_NUM_THREADS": "1"}
-    pipes = {"stdout": subprocess.DEVNULL, "stderr": subprocess.PIPE}
+    pipes: dict[str, Any] = {"stdout": subprocess.DEVNULL, "stderr": subprocess.PIPE}
     with start(command, cwd=Path(command[0]).parent, env=environment, **pipes) as run:
         try:
             yield run
@@ -220,7 +222,7 @@ class Priors:
     lexicon: np.ndarray  # (pairs, 2): numbers of linked words
     jumps: np.ndarray  # (jumps): from the token that one token is linked to, to that of the next
     fertilities: np.ndarray  # (fertilities, 2): a word of the other side, and how many links a token has
-    counts: tuple[np.ndarray, np.ndarray, np.ndarray]  # of the rows of the three
+    counts: tuple[np.ndarray, ...]  # of the rows of the three
 
     @classmethod
     def learn(cls, sides: tuple[Side, Side], draws: Sequence[Links], is_reverse: bool) -> Priors:
@@ -229,9 +231,9 @@ class Priors:
         parts = [_counted(given, emitted, *_ends(links, is_reverse)) for links in draws]
         kinds = map(np.concatenate, zip(*parts, strict=True))
         counted = (np.unique(kind, axis=0, return_counts=True) for kind in kinds)
-        rows, counts = zip(*counted, strict=True)
+        (lexicon, jumps, fertilities), counts = zip(*counted, strict=True)
         shares = tuple(count / len(draws) for count in counts)
-        return cls((given.vocabulary, emitted.vocabulary), *rows, shares)
+        return cls((given.vocabulary, emitted.vocabulary), lexicon, jumps, fertilities, shares)
 
     def lines(self, sides: tuple[Side, Side], is_reverse: bool) -> Iterator[str]:
         """Yield the file of priors that eflomal reads for another text; it counts words from 1."""

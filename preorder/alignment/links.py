@@ -41,9 +41,10 @@ def grow_diag(forward: LinkSet, reverse: LinkSet, final: Final | None = None) ->
             if near in union and near not in links and (near[0] not in sources or near[1] not in targets):
                 take(near)
                 queue.append(near)
-    for link in (*sorted(forward), *sorted(reverse)) if final else ():
-        if final((link[0] not in sources, link[1] not in targets)):
-            take(link)
+    if final is not None:
+        for link in (*sorted(forward), *sorted(reverse)):
+            if final((link[0] not in sources, link[1] not in targets)):
+                take(link)
     return frozenset(links)
 
 

@@ -33,7 +33,7 @@ class Corpus:
     """A bitext, what samplers drew for it, and how often they linked each pair of words."""
 
     sides: tuple[Side, Side]
-    frequencies: tuple[np.ndarray, np.ndarray]  # of the words of either side
+    frequencies: tuple[np.ndarray, ...]  # of the words of either side
     samples: Samples
     keys: np.ndarray  # the linked pairs of words, each as one number, ascending
     counts: np.ndarray  # in how many places they are linked, each by the share of the samplers that did so
@@ -45,7 +45,8 @@ class Corpus:
         """Count the words and their links. O(tokens + links log links)."""
         sides = Side.of(sources), Side.of(targets)
         frequencies = tuple(np.bincount(side.tokens, minlength=len(side.vocabulary)) for side in sides)
-        keys, counts = np.array([-1]), np.zeros(1)  # of no words: so that there is a key
+        keys = np.array([-1])  # of no words: so that there is a key
+        counts: np.ndarray = np.zeros(1)
         for links in chain.from_iterable(samples.draws):
             pairs = np.repeat(np.arange(len(samples)), np.diff(links.starts))
             ends = zip(sides, (links.sources, links.targets), strict=True)

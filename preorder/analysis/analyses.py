@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
@@ -273,7 +274,8 @@ class Precisions(Bleu):
     """BLEU's statistics, with the precisions of 1- to 4-grams as scores, in per cent."""
 
     scores: ClassVar[tuple[Score, ...]] = tuple(
-        Score(f"precision_{n + 1}", lambda totals, n=n: bleu_precisions(totals)[..., n]) for n in range(4)
+        Score(f"precision_{n + 1}", partial(lambda n, totals: bleu_precisions(totals)[..., n], n))
+        for n in range(4)
     )
 
 

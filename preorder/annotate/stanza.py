@@ -47,12 +47,13 @@ def prepare(options: AnnotatorOptions) -> list[Any]:
         raise MissingExtraError("stanza", "stanza")
     flat = _flat_models(options)
     if flat is None:  # what several processors share is in folders of its own
-        top = _language_folder(options.top if options.folder else _download(options), options.language)
+        every = Path(options.folder) if options.folder else _download(options)
+        top = _language_folder(every, options.language)
         names = {*options.processors, "mwt", "pretrain", "forward_charlm", "backward_charlm"}
-        paths = [path for path in top.rglob("*.pt") if path.parent.name in names]
+        paths = {path for path in top.rglob("*.pt") if path.parent.name in names}
     else:
-        top = options.top / options.language
         paths = {Path(path) for name, path in flat.items() if name.endswith("_path")}
+        top = min(paths).parent
     files_of = ((path, path.stat()) for path in sorted(paths))
     models = [(str(path.relative_to(top)), file.st_size, file.st_mtime_ns) for path, file in files_of]
     return [metadata.version("stanza"), models]
@@ -212,7 +213,7 @@ class Annotator(NamedTuple):
             return self.pipeline(words)
         document = self.pipeline(words, processors=_TAGGING)
         for sentence, piece in zip(document.sentences, pieces, strict=True):
-            for word, tag in zip(sentence.words, piece.tags, strict=True):
+            for word, tag in zip(sentence.words, piece.tags or (), strict=True):
                 if self.options.trees == "constituency":
                     word.upos = word.xpos = tag  # some models read the one, some the other
                 else:
@@ -318,10 +319,11 @@ def annotate(
 def add_layers(sentences: Iterable[Sentence], options: AnnotatorOptions, **how: Any) -> Iterator[Sentence]:
     """Yield the sentences with tags and, if asked for, trees; takes what :func:`annotate` does."""
     for sentence, (tags, tree) in annotate(sentences, options, **how):
-        yield replace(sentence, tags=tags, tree=_parsed(tree, options) if options.trees else sentence.tree)
+        parsed = _parsed(tree or "", options) if options.trees else sentence.tree
+        yield replace(sentence, tags=tags, tree=parsed)
 
 
-def _parsed(tree: str, options: AnnotatorOptions) -> SyntaxTree:
+def _parsed(tree: str, options: AnnotatorOptions) -> SyntaxTree | None:
     if options.trees == "constituency":
         return parse_bracketing(tree).tree
     ((_, readings),) = parse_conllu(enumerate((*filter(None, tree.split("\n")), ""), 1))

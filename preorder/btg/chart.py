@@ -11,7 +11,7 @@ of the best tree where each pair of tokens gains 1/2 - P(i, j are inverted) by i
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
@@ -19,8 +19,11 @@ from preorder.btg.grammar import INVERTED, STRAIGHT
 from preorder.btg.scores import FIRST, FORBIDDEN, SECOND, WHOLE
 from preorder.errors import require
 
-torch = require("torch", "neural")
-Tensor = torch.Tensor
+if TYPE_CHECKING:
+    import torch
+else:
+    torch = require("torch", "neural")
+Tensor: TypeAlias = torch.Tensor
 
 LEAST = -80.0  # of a node's share of its span, its log; exp takes ten times as long for what no float32 holds
 

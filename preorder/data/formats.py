@@ -65,7 +65,8 @@ def parse_annotated(line: str, fields: int = 3) -> Sentence:
     layers = line.split("\t") if line else [""] * fields
     if len(layers) != fields:
         raise DataError(f"{len(layers)} tab-separated fields where {_LAYERS[fields]} are expected")
-    return Sentence(*map(parse_tokens, layers))
+    words, tags, *classes = map(parse_tokens, layers)
+    return Sentence(words, tags, classes[0] if classes else None)
 
 
 def read_annotated(path: str) -> Iterator[Sentence]:

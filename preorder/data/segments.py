@@ -37,7 +37,7 @@ def read_sentences(path: str, role: Role) -> Iterator[str]:
 def segments(path: str, lines: Iterable[str], role: Role) -> list[str]:
     """Return the segments of a role in markup, each in one line, with entities resolved."""
     found: dict[str, dict[str, list[str]]] = {}  # by role, then by translator or system
-    current, whose = role, ""
+    current, whose = str(role), ""
     for tag, attributes, text in _TAG.findall("\n".join(lines)):
         tag, named = tag.lower(), _WHOSE.search(attributes)
         if tag == "seg":

@@ -124,6 +124,11 @@ class Sentence:
         """The tree, if it is one of dependencies."""
         return self.tree if isinstance(self.tree, DependencyTree) else None
 
+    @property
+    def is_flat(self) -> bool:
+        """Whether it has no tree, or one without a parse."""
+        return self.tree is None or self.tree.is_flat
+
     def __len__(self) -> int:
         return len(self.words)
 
@@ -133,8 +138,8 @@ class Sentence:
 
     def interned(self) -> Sentence:
         """Return an equal sentence that shares equal tokens with other sentences: a quarter of the memory."""
-        layers = (self.words, self.tags, self.classes)
-        return Sentence(*(layer and tuple(map(sys.intern, layer)) for layer in layers), self.tree)
+        tags, classes = (layer and tuple(map(sys.intern, layer)) for layer in (self.tags, self.classes))
+        return Sentence(tuple(map(sys.intern, self.words)), tags, classes, self.tree)
 
 
 @dataclass(frozen=True)
@@ -154,8 +159,8 @@ class Bitext:
     def take(self, indices: Iterable[int]) -> Bitext:
         """Return the pairs at the given indices."""
         chosen = list(indices)
-        columns = (self.sentences, self.alignments, self.pairs)
-        return Bitext(*([column[i] for i in chosen] if column else () for column in columns))
+        pairs = [self.pairs[i] for i in chosen] if self.pairs else ()
+        return Bitext([self.sentences[i] for i in chosen], [self.alignments[i] for i in chosen], pairs)
 
 
 NO_LINES = Bitext((), ())

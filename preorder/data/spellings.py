@@ -159,7 +159,8 @@ def inner_ends(tokens: Sequence[str], bare: Sequence[str]) -> list[tuple[bool | 
             before.append("")
     used = added_marks(behind + before, ())
     spaced = "▁" in used or "Ġ" in used
-    begins, ends = [], []
+    begins: list[bool | None] = []
+    ends: list[bool | None] = []
     for last, first in zip(behind, before, strict=True):
         joined = "￭" in last + first
         begins.append(joined or "##" in first or (spaced and "▁" not in first and "Ġ" not in first))

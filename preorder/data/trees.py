@@ -126,7 +126,8 @@ class BinaryTree:
         """
         done: list[tuple[int, int, int, list[Node]]] = []  # begin, first position, last position, nodes
         for i, position in enumerate(permutation.positions):
-            begin, first, last, nodes = i, position, position, []
+            begin, first, last = i, position, position
+            nodes: list[Node] = []
             while done and (done[-1][2] + 1 == first or last + 1 == done[-1][1]):
                 left_begin, left_first, left_last, left_nodes = done.pop()
                 nodes = [Node(left_begin, begin, i + 1, last < left_first), *left_nodes, *nodes]

@@ -85,7 +85,7 @@ def _reading_error(path: str, error: Exception, number: int) -> Exception:
     if isinstance(error, DataError):
         return error.at(display_name(path), number)
     _, suffix = split_suffix(path)
-    if getattr(error, "errno", None) is not None:
+    if isinstance(error, OSError) and error.errno is not None:
         return DataError(f"cannot be read: {error.strerror}", display_name(path), number)
     if not suffix or isinstance(error, MemoryError):
         return error
@@ -211,7 +211,8 @@ def read_blocks(paths: Sequence[str], size: int = BLOCK_SIZE) -> Iterator[Block]
             columns: list[list[bytes]] = []
             errors: list[Exception | None] = []
             for stream in streams:
-                found, error = [], None
+                found: list[bytes] = []
+                error = None
                 try:  # what was read before an error stays
                     found.extend(islice(stream, len(columns[0]) or 1) if columns else _some(stream, size))
                 except Exception as raised:

@@ -66,6 +66,7 @@ def open_bytes(path: str) -> BinaryIO:
     """Open a file, and decompress what is read; for a local file, errors are those of ``open``."""
     _, suffix = split_suffix(path)
     opener = _module(CODECS[suffix]).open if suffix else None
+    source: Any  # a local path, or a stream
     if is_url(path):
         with filesystem(path) as (system, inner):
             remote = _Remote(system.open(inner, "rb"), path)

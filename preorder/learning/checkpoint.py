@@ -38,7 +38,7 @@ def digest(values: Any, *arrays: np.ndarray) -> str:
     state = blake2b(json.dumps([__version__, values], sort_keys=True).encode(), digest_size=16)
     for array in arrays:
         state.update(f"{array.dtype.str}{array.shape}".encode())
-        state.update(np.ascontiguousarray(array))
+        state.update(np.ascontiguousarray(array).data)
     return state.hexdigest()
 
 
@@ -84,7 +84,7 @@ class Checkpoint:
 
     def load(self, key: str) -> tuple[Any, Arrays] | None:
         """Return the values and arrays that were saved under a key; None: there is no file."""
-        if not self.present:
+        if self._path is None or not storage.exists(self._path):
             return None
         try:
             content = files.read_bytes(self._path)

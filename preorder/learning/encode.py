@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeGuard
 
 import numpy as np
 
@@ -166,7 +166,7 @@ class Vocabulary:
         return tokens
 
 
-def is_strings(value: Any) -> bool:
+def is_strings(value: Any) -> TypeGuard[Sequence[str]]:
     """Say whether a value of a model's state is a list of strings."""
     return isinstance(value, list | tuple) and all(isinstance(one, str) for one in value)
 

@@ -10,7 +10,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from copy import deepcopy
-from typing import Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 import numpy as np
 from llvmlite import binding
@@ -22,7 +22,10 @@ from preorder.learning.encode import UNKNOWN_ROW
 from preorder.learning.loop import HeldOutLines, TrainingStatistics, train
 from preorder.learning.pairs import lines_of_iteration, pair_numbers
 
-torch = require("torch", "neural")
+if TYPE_CHECKING:
+    import torch
+else:
+    torch = require("torch", "neural")
 
 Network = TypeVar("Network", bound=torch.nn.Module)
 Result = TypeVar("Result")

@@ -59,7 +59,7 @@ def without_threads(options: Any) -> dict[str, Any]:
 def checked_options(options: type[Options], given: Mapping[str, Any]) -> Options:
     """Return a method's options: those given, which are checked, else the defaults."""
     known, values = options_of({"": options}), {}
-    bounds = {"seed": (0, MAX_SEED), "threads": (1, MAX_THREADS)}
+    bounds: dict[str, tuple[float, float]] = {"seed": (0, MAX_SEED), "threads": (1, MAX_THREADS)}
     bounds |= {name: option.bounds for name, option in known.items()}
     for name, value in given.items():
         choices = get_args(known[name].kind) if name in known else ()
@@ -93,7 +93,8 @@ def check_choice(name: str, value: Any, choices: Collection[str]) -> str:
 def problem(value: Any, least: float, most: float) -> str | None:
     """Return why a value is not a number between bounds, a whole one if ``most`` is one; or None."""
     kind, what = (Integral, "whole number") if isinstance(most, int) else (Real, "number")
-    if isinstance(value, kind) and not isinstance(value, bool) and least <= value <= most:
+    is_number = isinstance(value, kind) and not isinstance(value, bool)
+    if is_number and least <= value <= most:
         return None
     bounds = f"above 0 and at most {most:g}" if least == ABOVE_ZERO else f"from {least} to {most:.12g}"
     return f"{shown(value)} is not a {what} {bounds}"

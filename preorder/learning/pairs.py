@@ -48,7 +48,8 @@ def limited(lines: Sequence[int], pairs: Sequence[int], limit: int, seed: int) -
     of_pair: dict[int, list[int]] = {}
     for line in lines:
         of_pair.setdefault(pairs[line] if pairs else 0, []).append(line)
-    generator, chosen = random.Random(seed), []
+    generator = random.Random(seed)
+    chosen: list[int] = []
     for left, group in zip(range(len(of_pair), 0, -1), sorted(of_pair.values(), key=len), strict=True):
         most = (limit - len(chosen)) // left
         chosen += group if len(group) <= most else generator.sample(group, most)

@@ -14,7 +14,8 @@ from preorder.data import NO_LINES, BinaryTree, Bitext, Node, Permutation, Sente
 from preorder.learning.checkpoint import NO_CHECKPOINT, Arrays, Checkpoint
 
 if TYPE_CHECKING:
-    from preorder.btg.nbest import ScoredTree  # imports numba
+    from typing_extensions import Self
+
     from preorder.learning.encode import Batch
 
 T = TypeVar("T")
@@ -35,8 +36,8 @@ class Preorderer(ABC):
         options: Any,
         held_out: Bitext = NO_LINES,
         checkpoint: Checkpoint = NO_CHECKPOINT,
-        initial: Preorderer | None = None,
-    ) -> tuple[Preorderer, dict[str, Any]]:
+        initial: Self | None = None,
+    ) -> tuple[Self, dict[str, Any]]:
         """Learn from annotated sentences and their alignments; return statistics for ``model.json``, too.
 
         Training begins from the ``initial`` model of the same method, if there is one.
@@ -49,8 +50,10 @@ class Preorderer(ABC):
         """Return the best trees, as :func:`binary_trees` takes them, and positions: int32 ``[tokens]``."""
 
     @abstractmethod
-    def kbest(self, sentences: Sequence[Sentence], k: int, threads: int) -> list[list[ScoredTree]]:
-        """Return the best trees of each sentence's k best orders, best first."""
+    def kbest(
+        self, sentences: Sequence[Sentence], k: int, threads: int
+    ) -> Sequence[Sequence[tuple[Any, np.ndarray]]]:
+        """Return the scores and best trees of each sentence's k best orders, best first."""
 
     def inversions(self, sentences: Sequence[Sentence], threads: int = 1) -> list[list[np.ndarray]]:
         """Return how probably tokens i < j of each sentence are inverted: float32 ``[i, j]``, 0 elsewhere.

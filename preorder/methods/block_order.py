@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -25,6 +25,7 @@ from preorder.data.formats import (
 )
 from preorder.errors import DataError
 from preorder.learning.encode import BORDER, LAYERS, Batch, Hashes, hash_tokens, seed_of
+from preorder.methods.base import HashedPreorderer
 from preorder.methods.model_directory import Model
 
 SPACE, TAB, NEWLINE, RETURN = 32, 9, 10, 13
@@ -36,11 +37,11 @@ Column = tuple[np.ndarray, np.ndarray, np.ndarray]  # a text, uint8, and where a
 
 
 class BlockOrderer:
-    """Orders blocks by a model that has a preorderer that parses hashes; threads may share it."""
+    """Orders blocks by a model and its preorderer, which parses hashes; threads may share it."""
 
-    def __init__(self, model: Model, name: str) -> None:
+    def __init__(self, model: Model, preorderer: HashedPreorderer, name: str) -> None:
         self._model = model
-        self._preorderer: Any = model.preorderer
+        self._preorderer = preorderer
         self._format = name
         self._layers = self._preorderer.token_layers
         hashes = {layer: Hashes(layer) for layer in self._layers}
@@ -66,9 +67,9 @@ class BlockOrderer:
         blocks = [np.frombuffer(text, np.uint8) for text in texts]
         split = [_split(blocks[0], lines, columns), *(_split(block, lines, 1) for block in blocks[1:])]
         tables = [tokens for tokens in split if tokens is not None]
-        starts = tables[0].starts if tables else None
-        if len(tables) < len(split) or any((starts != one.starts).any() for one in tables):
+        if len(tables) < len(split) or any((tables[0].starts != one.starts).any() for one in tables):
             return None
+        starts = tables[0].starts
         given = (
             (block, *bounds)
             for block, tokens in zip(blocks, tables, strict=True)
@@ -135,7 +136,8 @@ def _hashed_classes(of_word: Mapping[str, str], of_class: Hashes) -> tuple[np.nd
 
 def _with_lines(text: bytes, line_ends: np.ndarray, lines: Mapping[int, str]) -> str:
     """Fill in lines that are empty."""
-    parts, done = [], 0
+    parts: list[str] = []
+    done = 0
     for line, content in lines.items():
         end = int(line_ends[line]) - 1
         parts += text[done:end].decode(), content

@@ -139,7 +139,7 @@ class Model:
             if getattr(sentence, name) is None:
                 raise UsageError(f"the model needs {LAYER_OPTIONS[name]}, and none are given")
         if "tags" in self.preorderer.layers:
-            sentence = replace(sentence, tags=self.tag_reader(sentence.tags, self.preorderer))
+            sentence = replace(sentence, tags=self.tag_reader(sentence.tags or (), self.preorderer))
         return sentence
 
 
@@ -248,8 +248,8 @@ def _load(directory: str) -> Model:
         classes = WordClasses.parse(names, _read(names, checksums))
     with errors_in(directory):
         preorderer = method_class(description["method"]).from_state(description["state"], arrays)
-    names = ("language", "training", "tagset", "lowercased")
-    given = {name: description[name] for name in names if name in description}
+    kept = ("language", "training", "tagset", "lowercased")
+    given = {name: description[name] for name in kept if name in description}
     return Model(preorderer, classes, stanza=stanza, **given)
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from functools import partial
 from itertools import repeat
 from typing import TYPE_CHECKING, TypeVar
 
@@ -22,7 +21,7 @@ if TYPE_CHECKING:
     from preorder.metrics.confidence import OrderConfidence
 
 T = TypeVar("T")
-Ordering = Permutation | BinaryTree
+Ordering = TypeVar("Ordering", Permutation, BinaryTree)
 
 BATCH = 50_000  # tokens that are ordered at once; two batches are held, whatever the length of the input
 BLOCK_FORMATS = ("features", "positions", "order")  # words and trees are written as fast by Python
@@ -45,7 +44,7 @@ def orders(
         sentences = add_layers(map(model.spelled, sentences), stanza, workers=workers)
     batches = batched(map(model.annotate, sentences), size, lambda sentence: len(sentence) + 1)
     with ThreadPoolExecutor(1) as pool:
-        for _, found in in_order(partial(pool.submit, find), batches, 1):
+        for _, found in in_order(lambda batch: pool.submit(find, batch), batches, 1):
             yield from found
 
 
@@ -75,7 +74,7 @@ class LineOrderer:
         if name in BLOCK_FORMATS and isinstance(model.preorderer, HashedPreorderer):
             from preorder.methods.block_order import BlockOrderer  # imports numba
 
-            self._in_blocks = BlockOrderer(model, name)
+            self._in_blocks = BlockOrderer(model, model.preorderer, name)
 
     def __call__(
         self, texts: tuple[bytes, ...], lines: int, columns: int, parse: Callable[[], Iterable[Sentence]]
@@ -84,10 +83,12 @@ class LineOrderer:
 
         ``parse`` yields the lines of the texts, of so many columns, as sentences, or raises what is wrong.
         """
-        is_plain = self._in_blocks and lines and self._knows_tags(texts, columns)
-        if is_plain and (found := self._in_blocks(texts, lines, columns)):
-            return found
-        sentences, escaped = list(parse()), []
+        if self._in_blocks and lines and self._knows_tags(texts, columns):
+            found = self._in_blocks(texts, lines, columns)
+            if found:
+                return found
+        sentences = list(parse())
+        escaped: list[Escaped] = []
         preorderer = self._model.preorderer
         find = preorderer.trees if self._format == "tree" else preorderer.order
         pairs = zip(sentences, orders(self._model, sentences, find), strict=True)

@@ -157,7 +157,7 @@ def train_model(
     ``about``: fields of the model; the others are as in the plan's initial model, if there is one.
     """
     initial, sentences = plan.initial, bitext.sentences
-    found = initial and initial.classes
+    found = None if initial is None else initial.classes
     if initial is None and sentences[0].classes is None:
         found = word_classes(classes, sentences, plan.options.seed)
     if found is not None:
@@ -230,7 +230,7 @@ def cross_fit(
     for (fold, *_), (orders, model) in in_processes(order, parts, workers if workers > 1 else 0):
         permutations[fold::folds] = orders
         models.append(model)
-    return permutations, models if keeps else []
+    return permutations, [model for model in models if model is not None]
 
 
 _Part = tuple[int, Bitext, Sequence[Sentence]]  # a fold, what a model learns from for it, and its lines

@@ -18,8 +18,9 @@ but ``tau`` are those of Google's ``evaluate_preordering.py``.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import chain
 from typing import ClassVar
 
@@ -76,11 +77,15 @@ def evaluate(groups: Sequence[TargetGroups | None], permutations: Sequence[Permu
 def evaluation(statistics: np.ndarray, monotone: np.ndarray) -> OrderEvaluation:
     """Return the evaluation of what :class:`Preordering` has counted, of orders and of the source's own."""
     sentences = int(statistics[:, 4].sum())
-    orders, source = ((rows[:, :4].sum(0) / sentences).tolist() for rows in (statistics, monotone))
-    return OrderEvaluation(*orders, sentences, len(statistics) - sentences, OrderScores(*source))
+    orders, source = (
+        OrderScores(*(rows[:, :4].sum(0) / sentences).tolist()) for rows in (statistics, monotone)
+    )
+    return OrderEvaluation(
+        **vars(orders), sentences=sentences, skipped=len(statistics) - sentences, monotone=source
+    )
 
 
-def order_statistics(groups: Sequence[TargetGroups], positions: Sequence[Sequence[int]]) -> np.ndarray:
+def order_statistics(groups: Sequence[Collection[int]], positions: Sequence[Collection[int]]) -> np.ndarray:
     """Return the sufficient statistics of each sentence: ``[sentences, 5]`` integers.
 
     The columns: aligned tokens, concordant pairs, discordant pairs, tied pairs, breaks.
@@ -117,7 +122,7 @@ class Preordering(Metric):
 
     name: ClassVar[str] = "preordering"
     scores: ClassVar[tuple[Score, ...]] = tuple(
-        Score(name, lambda totals, k=k: mean_of(totals[..., k], totals[..., 4]))
+        Score(name, partial(lambda k, totals: mean_of(totals[..., k], totals[..., 4]), k))
         for k, name in enumerate(OrderScores.__dataclass_fields__)
     )
 

@@ -16,6 +16,7 @@ or the words that it is to match are right already.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
@@ -114,7 +115,7 @@ def bleu_brevity_penalty(totals: np.ndarray) -> np.ndarray:
 def bleu_precision(totals: np.ndarray) -> np.ndarray:
     """Return the geometric mean of the n-gram precisions, 0 to 100."""
     precisions = bleu_precisions(totals)
-    some = (precisions > 0).all(-1)
+    some = np.all(precisions > 0, axis=-1)
     mean = np.exp(np.log(np.where(some[..., None], precisions, 1)).mean(-1))
     return np.where(some, mean, 0)
 
@@ -325,7 +326,9 @@ class Ter(WordMetric):
     scores: ClassVar[tuple[Score, ...]] = (
         Score("ter", _rate, higher_is_better=False),
         *(
-            Score(f"ter_{kind}", lambda sums, k=k: sums[..., k] / np.maximum(sums[..., 5], 1), False)
+            Score(
+                f"ter_{kind}", partial(lambda k, sums: sums[..., k] / np.maximum(sums[..., 5], 1), k), False
+            )
             for k, kind in enumerate(EDIT_KINDS)
         ),
     )

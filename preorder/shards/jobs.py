@@ -177,7 +177,7 @@ def in_threads(workers: int, work: Work, shards: Iterable[Shard], tick: Tick) ->
 
     with ThreadPoolExecutor(workers) as pool:
         try:
-            yield from in_order(partial(pool.submit, _report, work, tick_or_stop), shards, workers)
+            yield from in_order(lambda one: pool.submit(_report, work, tick_or_stop, one), shards, workers)
         finally:
             stopped.set()
 

@@ -43,7 +43,7 @@ TIMEOUT = 10.0  # seconds for a first answer of a cluster
 Facts = Callable[[], dict[str, Any]]
 """Returns what has to be the same on all machines, by name; it can be pickled."""
 
-Outcome = tuple[Report | None, Exception | None, list[logging.LogRecord]]
+Outcome = tuple[Report | Exception, list[logging.LogRecord]]
 """What came of a shard: a report, or an error that ends the run; and warnings."""
 
 
@@ -160,28 +160,28 @@ class _Run:
             job.has_begun = True
             return
         del self._given[answers]
-        report, error, records = outcome
+        result, records = outcome
         for record in records:
             once = getattr(record, "once", None)
             if once is None or once not in self._logged:
                 LOGGER.handle(record)
             self._logged.add(once)
-        if error is not None:
-            raise error
-        yield job.shard, report
+        if isinstance(result, Exception):
+            raise result
+        yield job.shard, result
 
 
 def _do(package: Sequence[Any], shard: Shard) -> Iterator[Outcome | None]:
     """Do a shard, in a process of Ray's: yield None as it begins, then what came of it."""
-    report, raised = None, None
+    result: Report | Exception
     _WARNINGS.flush()
     try:
         work = _unpack(package[0])
         yield None
-        report = done_alone(work, shard)
+        result = done_alone(work, shard)
     except (PreorderError, OSError, MemoryError) as error:
-        raised = error
-    yield report, raised, _WARNINGS.buffer
+        result = error
+    yield result, _WARNINGS.buffer
 
 
 @functools.cache

@@ -13,7 +13,7 @@ members split off the first or the last member, one after the other; here H is t
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -42,9 +42,10 @@ class _Family(NamedTuple):
 
 def binary_branches(sentence: Sentence, how: Binarisation) -> list[Branch]:
     """Return the nodes of the binary tree of a sentence with tags and a tree, parents before children."""
+    families: Iterable[_Family] = ()
     if isinstance(sentence.tree, ConstituencyTree):
-        families = _phrases(sentence.tree, sentence.tags)
-    else:
+        families = _phrases(sentence.tree, sentence.tags or ())
+    elif isinstance(sentence.tree, DependencyTree):
         families = _dependents(sentence.tree)
     return [branch for family in families for branch in _divided(family, how)]
 
@@ -183,7 +184,8 @@ RULES = {  # category → whether to search from the last child backwards; the c
     for category, side, *priorities in map(str.split, _RULES.strip().splitlines())
 }
 
-_NOUN_RULES = (  # whether to search from the last child backwards, and for any of what
+# Whether to search from the last child backwards, and for any of what.
+_NOUN_RULES: Sequence[tuple[bool, set[str]]] = (
     (True, {"NN", "NNP", "NNPS", "NNS", "NX", "POS", "JJR"}),
     (False, {"NP"}),
     (True, {"$", "ADJP", "PRN"}),

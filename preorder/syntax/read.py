@@ -174,7 +174,7 @@ def _readings(
         words = _roots(words)
         parsed = _sentence(words)
     with errors_in(None, first):
-        joined = [_joined(words, tokens, parsed.tree)] if tokens else []
+        joined = [_joined(words, tokens)] if tokens else []
     parted = (_parted(rows) for rows in (*joined, words) if any(" " in row.form for row in rows))
     return [*map(_sentence, joined), parsed, *map(_sentence, parted)]
 
@@ -229,7 +229,7 @@ def _sentence(rows: Sequence[_Row]) -> Sentence:
     return Sentence(forms, tags, tree=DependencyTree(heads, relations))
 
 
-def _joined(words: Sequence[_Row], tokens: Sequence[_Row], tree: DependencyTree) -> list[_Row]:
+def _joined(words: Sequence[_Row], tokens: Sequence[_Row]) -> list[_Row]:
     """Return the rows of the tokens; of a multiword token, that of the word nearest to the root."""
     if tokens[-1].last >= len(words):
         raise DataError(f"token {shown(tokens[-1].form)} has words beyond the sentence")
@@ -242,15 +242,15 @@ def _joined(words: Sequence[_Row], tokens: Sequence[_Row], tree: DependencyTree)
             continue
         token_of[word.first] = len(rows)
         token = starts.get(word.first, word)
-        nearest = min(words[token.first : token.last + 1], key=lambda row: _depth(tree, row.first))
+        nearest = min(words[token.first : token.last + 1], key=lambda row: _depth(words, row.first))
         rows.append(nearest._replace(first=token.first, last=token.last, form=token.form))
     return [row._replace(head=token_of[row.head]) for row in rows]
 
 
-def _depth(tree: DependencyTree, word: int) -> int:
+def _depth(words: Sequence[_Row], word: int) -> int:
     depth = 0
-    while tree.heads[word] != ROOT:
-        word = tree.heads[word]
+    while words[word].head != ROOT:
+        word = words[word].head
         depth += 1
     return depth
 
@@ -328,11 +328,11 @@ def add_trees(source: str, sentences: Iterable[Sentence], trees: TreeFile) -> It
     tree_of = iter(trees)
     count = lines = skipped = 0  # skipped: trees without tokens before the next tree
     flat = first = 0  # sentences without a parse, and the line of the first
-    kind, following = ConstituencyTree, None
+    has_heads, following = False, None
     for lines, sentence in enumerate(sentences, 1):
         while following is None and (tree := next(tree_of, None)) is not None:
             count += 1
-            kind, has_words = type(tree[1][0].tree), _has_words(tree[1][0])
+            has_heads, has_words = tree[1][0].dependency is not None, _has_words(tree[1][0])
             following = tree if has_words or (len(sentence) and _matching(sentence, tree[1])) else None
             skipped += following is None
         reading = following and _matching(sentence, following[1])
@@ -345,8 +345,8 @@ def add_trees(source: str, sentences: Iterable[Sentence], trees: TreeFile) -> It
             raise DataError(reason, files.display_name(trees.path), following[0])
         else:
             skipped = max(skipped - 1, 0)
-            reading = _flat(sentence, kind)
-        if len(sentence) > 1 and reading.tree.is_flat:
+            reading = _flat(sentence, has_heads)
+        if len(sentence) > 1 and reading.is_flat:
             if trees.strict:
                 raise DataError("the sentence has no tree (--strict)", files.display_name(source), lines)
             flat, first = flat + 1, first or lines
@@ -367,7 +367,7 @@ def add_trees(source: str, sentences: Iterable[Sentence], trees: TreeFile) -> It
 def with_bracketing(sentence: Sentence, bracketing: str) -> Sentence:
     """Return a sentence with a tree, and with its tags if it has none; the tree is flat if there is none."""
     parsed = parse_bracketing(bracketing)
-    reading = _matching(sentence, [parsed if parsed.words else _flat(sentence, ConstituencyTree)])
+    reading = _matching(sentence, [parsed if parsed.words else _flat(sentence, has_heads=False)])
     if reading is None:
         raise DataError(_difference(sentence.words, parsed))
     return _with_layers(sentence, reading)
@@ -377,11 +377,9 @@ def _with_layers(sentence: Sentence, reading: Sentence) -> Sentence:
     return replace(sentence, tags=reading.tags if sentence.tags is None else sentence.tags, tree=reading.tree)
 
 
-def _flat(sentence: Sentence, kind: type[ConstituencyTree | DependencyTree]) -> Sentence:
+def _flat(sentence: Sentence, has_heads: bool) -> Sentence:
     n = len(sentence)
-    tree = (
-        ConstituencyTree(n, ()) if kind is ConstituencyTree else DependencyTree((ROOT,) * n, (NO_VALUE,) * n)
-    )
+    tree = DependencyTree((ROOT,) * n, (NO_VALUE,) * n) if has_heads else ConstituencyTree(n, ())
     return Sentence(sentence.words, (NO_TAG,) * n, tree=tree)
 
 
@@ -391,7 +389,7 @@ def _has_words(reading: Sentence) -> bool:
 
 def _silent(reading: Sentence) -> list[bool]:
     """Return which leaves of a reading may be missing in the text."""
-    if reading.constituency is None:
+    if reading.constituency is None or reading.tags is None:
         return [False] * len(reading)
     leaves = zip(reading.words, reading.tags, strict=True)
     return [tag in _SILENT_TAGS or bool(_SILENT.fullmatch(leaf)) for leaf, tag in leaves]
@@ -402,8 +400,9 @@ def _matching(sentence: Sentence, readings: Sequence[Sentence]) -> Sentence | No
     for reading in readings:
         if len(reading) == len(sentence) and all(map(same, sentence.words, reading.words)):
             return reading
-        if len(reading) > len(sentence) and (kept := _kept(sentence.words, reading)) is not None:
-            return _with_leaves(reading, kept)
+        tree = reading.constituency if len(reading) > len(sentence) else None
+        if tree is not None and (kept := _kept(sentence.words, reading)) is not None:
+            return _with_leaves(reading, tree, kept)
     return None
 
 
@@ -421,13 +420,13 @@ def _kept(words: Sequence[str], reading: Sentence) -> list[int] | None:
     return None if path is None else kept[::-1]
 
 
-def _with_leaves(reading: Sentence, kept: Sequence[int]) -> Sentence:
+def _with_leaves(reading: Sentence, tree: ConstituencyTree, kept: Sequence[int]) -> Sentence:
     """Return a reading with some of its leaves, and the constituents that have one."""
     phrases = (
         Constituent(bisect_left(kept, begin), bisect_left(kept, end), label)
-        for begin, end, label in reading.tree.constituents
+        for begin, end, label in tree.constituents
     )
-    words, tags = (tuple(layer[i] for i in kept) for layer in (reading.words, reading.tags))
+    words, tags = (tuple(layer[i] for i in kept) for layer in (reading.words, reading.tags or ()))
     filled = tuple(phrase for phrase in phrases if phrase.begin < phrase.end)
     return Sentence(words, tags, tree=ConstituencyTree(len(kept), filled))
 

@@ -103,15 +103,15 @@ class NaiveModel:
             keys[table].append(key(*name, spread))
             rows[table].append(self._rows.get(name, np.zeros(WIDTHS[TABLE_NAMES.index(table)], np.float32)))
             spreads[table].append(spread.get(name[2], 0))
-        return Weights.of(
-            tuple(np.array(keys[name], np.uint64) for name in TABLE_NAMES),
-            tuple(
-                np.array(rows[name], np.float32).reshape(-1, width)
-                for name, width in zip(TABLE_NAMES, WIDTHS, strict=True)
-            ),
-            tuple(np.array(spreads[name], np.uint8) for name in TABLE_NAMES),
-            self._shape,
+        tables = (
+            (
+                np.array(keys[name], np.uint64),
+                np.array(rows[name], np.float32).reshape(-1, width),
+                np.array(spreads[name], np.uint8),
+            )
+            for name, width in zip(TABLE_NAMES, WIDTHS, strict=True)
         )
+        return Weights.of(tables, self._shape)
 
     def _spreads(self) -> dict[tuple[int, ...], int]:
         """Return any spread for each token and each two adjacent ones."""

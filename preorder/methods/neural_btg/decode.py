@@ -44,9 +44,9 @@ def parse(members: Sequence[ScorerInput], threads: int) -> tuple[np.ndarray, np.
     count = members[0][1].tokens.shape[1]
     nodes, positions = np.empty((count, NODE_FIELDS), np.int32), np.zeros(count, np.int32)
 
-    def search(_: np.ndarray, indices: np.ndarray, pieces: Iterator[_Piece]) -> None:
+    def search(_sentences: np.ndarray, indices: np.ndarray, pieces: Iterator[_Piece]) -> None:
         if indices.shape[1] > EXACT:
-            scored = ((*span, [ScoredTree(np.float32(0), *best_trees(a, root))]) for *span, root, a in pieces)
+            scored = ((b, e, [ScoredTree(np.float32(0), *best_trees(a, root))]) for b, e, root, a in pieces)
             trees = join_pieces(scored, indices.shape[1], 1)[0].nodes[None]  # any score will do
         else:
             ((*_, agreement),) = pieces
@@ -62,7 +62,7 @@ def parse_kbest(members: Sequence[ScorerInput], k: int, threads: int) -> list[li
     best = [join_pieces((), 0, k)] * members[0][1].lengths.size  # what sentences without a node have
 
     def search(sentences: np.ndarray, indices: np.ndarray, pieces: Iterator[_Piece]) -> None:
-        found = [(*span, [kbest_of_parts(one, root, k) for one in batch]) for *span, root, batch in pieces]
+        found = [(b, e, [kbest_of_parts(one, root, k) for one in batch]) for b, e, root, batch in pieces]
         for i, sentence in enumerate(sentences.tolist()):
             of_sentence = ((begin, end, trees[i]) for begin, end, trees in found)
             best[sentence] = join_pieces(of_sentence, indices.shape[1], k)
@@ -75,7 +75,7 @@ def parse_inversions(members: Sequence[ScorerInput], threads: int) -> list[list[
     """Return what :meth:`preorder.methods.base.Preorderer.inversions` does: the mean over the members."""
     found: list[list[np.ndarray]] = [[] for _ in range(members[0][1].lengths.size)]
 
-    def collect(sentences: np.ndarray, _: np.ndarray, pieces: Iterator[_Piece]) -> None:
+    def collect(sentences: np.ndarray, _indices: np.ndarray, pieces: Iterator[_Piece]) -> None:
         for *_, inverted in pieces:
             for sentence, one in zip(sentences.tolist(), inverted, strict=True):
                 found[sentence].append(one)

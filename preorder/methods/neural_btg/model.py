@@ -217,7 +217,7 @@ class NeuralBTGPreorderer(Preorderer):
         """Learn by the layers that all sentences have; the same model on the same machine."""
         layers = common_layers((*bitext.sentences, *held_out.sentences), options.word_dropout)
         learned, constraint, counts = learnable(bitext)
-        begun = initial and initial.members[0]
+        begun = None if initial is None else initial.members[0]
         given = begun and (begun.vocabulary, weights_of(begun.scorer))
         learner = ScorerLearner(layers, learned.sentences, constraint, options, given, learned.pairs)
         statistics = {"options": without_threads(options), **counts, **learner.train(held_out, checkpoint)}

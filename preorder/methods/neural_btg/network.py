@@ -24,9 +24,10 @@ class Scorer(nn.Module):
     def __init__(self, rows: dict[str, int], hidden: int, depth: int, dropout: float = 0.0) -> None:
         """Take the rows of each layer's vocabulary; half of the ``dropout`` drops embeddings."""
         super().__init__()
-        self.embeddings = nn.ModuleList(nn.Embedding(size, WIDTHS[name]) for name, size in rows.items())
-        for embedding in self.embeddings:
+        embeddings = [nn.Embedding(size, WIDTHS[name]) for name, size in rows.items()]
+        for embedding in embeddings:
             nn.init.normal_(embedding.weight, std=0.3)
+        self.embeddings = nn.ModuleList(embeddings)
         width = sum(WIDTHS[name] for name in rows)
         between = dropout if depth > 1 else 0.0
         self.encoder = nn.LSTM(width, hidden, depth, bidirectional=True, dropout=between)

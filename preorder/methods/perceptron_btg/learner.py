@@ -154,7 +154,8 @@ class PerceptronLearner:
 
     def _with_rows(self, weights: Sequence[np.ndarray]) -> Tables:
         *hashed, dense = zip(self._tables, weights, strict=True)
-        return Tables(*(WeightTable(table.slots, rows, table.spread) for table, rows in hashed), dense[1])
+        tables = (WeightTable(table.slots, rows, table.spread) for table, rows in hashed)
+        return Tables._make((*tables, dense[1]))
 
     def model(self) -> Arrays:
         """See :meth:`.loop.Trainable.model`."""
@@ -196,8 +197,9 @@ class PerceptronLearner:
 
 def weights_of(average: Arrays) -> Weights:
     """Return the weights of :meth:`PerceptronLearner.model`."""
-    parts = ([average[f"{name}.{part}"] for name in TABLE_NAMES] for part in ("keys", "rows", "spread"))
-    return Weights.of(*parts, average["shape"])
+    parts = ("keys", "rows", "spread")
+    tables = (tuple(average[f"{name}.{part}"] for part in parts) for name in TABLE_NAMES)
+    return Weights.of(tables, average["shape"])
 
 
 def _first_tables(batch: Batch, initial: Weights | None) -> tuple[Growing, ...]:

@@ -70,8 +70,8 @@ class BTGPreorderer(Preorderer):
     def from_state(cls, values: dict[str, Any], arrays: Arrays) -> BTGPreorderer:
         """See :meth:`.base.Preorderer.from_state`."""
         layers = values.get("layers")
-        known = [name for name in LAYERS if isinstance(layers, list) and layers.count(name) == 1]
-        if not known or len(known) < len(layers):
+        known = [name for name in LAYERS if layers.count(name) == 1] if isinstance(layers, list) else []
+        if not isinstance(layers, list) or not known or len(known) < len(layers):
             raise DataError(f"not the layers of a BTG model: {shown(layers)}")
         return cls(unpack(arrays), layers)
 
@@ -93,7 +93,7 @@ class BTGPreorderer(Preorderer):
         lines = (*bitext.sentences, *held_out.sentences)
         layers = initial.token_layers if initial else common_layers(lines, options.word_dropout)
         learned, constraint, counts = learnable(bitext)
-        begun = initial and initial._weights
+        begun = None if initial is None else initial._weights
         learner = PerceptronLearner(layers, learned.sentences, constraint, options, begun, learned.pairs)
         average, progress = train(learner, options.iterations, HeldOutLines(held_out), checkpoint)
         del learner  # its tables are larger than all that follows

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import reduce
 
 import numpy as np
 
@@ -49,22 +50,14 @@ class Weights:
             insert_all(slots, keys)
             rows = np.concatenate((np.zeros((1, rows.shape[1]), np.float32), rows))
             tables.append(WeightTable(slots, rows, np.concatenate((np.zeros(1, np.uint8), spread))))
-        return Tables(*tables, self.shape)
+        return Tables._make((*tables, self.shape))
 
     @classmethod
-    def of(
-        cls,
-        keys: Iterable[np.ndarray],
-        rows: Iterable[np.ndarray],
-        spread: Iterable[np.ndarray],
-        shape: np.ndarray,
-    ) -> Weights:
-        """Return weights in tables just large enough, in the order of their slots."""
-        tables = []
-        for k, r, s in zip(keys, rows, spread, strict=True):
-            order = by_slot(k, capacity(k.size))
-            tables.append((k[order], r[order], s[order]))
-        return cls(*zip(*tables, strict=True), shape)
+    def of(cls, tables: Iterable[tuple[np.ndarray, ...]], shape: np.ndarray) -> Weights:
+        """Return weights in tables (keys, rows, spread) just large enough, in the order of their slots."""
+        orders = ((by_slot(table[0], capacity(table[0].size)), table) for table in tables)
+        keys, rows, spread = zip(*([part[order] for part in table] for order, table in orders), strict=True)
+        return cls(keys, rows, spread, shape)
 
     @classmethod
     def mean(cls, members: Sequence[Weights]) -> Weights:
@@ -79,7 +72,7 @@ class Weights:
             sums = np.zeros((keys.size, rows.shape[1]), np.float32)
             np.add.at(sums, places, rows)
             tables.append((keys, sums / len(members), spread[first]))
-        mean = cls.of(*zip(*tables, strict=True), sum(one.shape for one in members) / len(members))
+        mean = cls.of(tables, reduce(np.add, (one.shape for one in members)) / len(members))
         return mean.compact(0, most=max(sum(map(np.count_nonzero, one.rows)) for one in members))
 
     def compact(
@@ -100,7 +93,7 @@ class Weights:
             rows = _rounded(np.where((sizes >= negligible) & ((sizes > least) | k[:, None]), rows, 0))
             kept = rows.any(axis=1) | k
             tables.append((keys[kept], rows[kept], spread[kept]))
-        return Weights.of(*zip(*tables, strict=True), self.shape)
+        return Weights.of(tables, self.shape)
 
     def pack(self) -> Arrays:
         """Return arrays for a file; exact for compact weights.
@@ -136,7 +129,8 @@ def unpack(arrays: Arrays) -> Weights:
     shape = checked(arrays, "shape", np.float32, (SHAPES, LABELS), KIND)
     if np.abs(shape).max() > LARGEST:
         raise DataError(f"not the weights of {KIND}: the shape's are too large")
-    return Weights(*zip(*tables, strict=True), shape)
+    keys, rows, spread = zip(*tables, strict=True)
+    return Weights(keys, rows, spread, shape)
 
 
 def _unpack_table(arrays: Arrays, name: str, width: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

@@ -40,10 +40,12 @@ from preorder.methods.tree_swap.trees import (
 )
 from preorder.progress import LOGGER
 
+Labeller = Recursive | Contextual
+
 NEVER_INVERTED = np.float32(-100)  # log-odds of a node that may not be inverted
 
 
-class SwapLearner(NetworkLearner[torch.nn.Module, np.ndarray]):
+class SwapLearner(NetworkLearner[Labeller, np.ndarray]):
     """A network that learns to label nodes; see :class:`preorder.learning.loop.Trainable`."""
 
     def __init__(
@@ -63,8 +65,9 @@ class SwapLearner(NetworkLearner[torch.nn.Module, np.ndarray]):
         """
         if initial is None:
             vocabulary = Vocabulary.of(sentences, layers, options.vocabulary)
-            initial = Numbering(vocabulary, frequent(filter(None, trees.categories))), None
-        self.numbering, weights = initial
+            self.numbering, weights = Numbering(vocabulary, frequent(filter(None, trees.categories))), None
+        else:
+            self.numbering, weights = initial
         self._initial = () if weights is None else tuple(weights.values())
         self._batch = self.numbering(sentences, trees)
         sizes = self.numbering.vocabulary.rows, self.numbering.rows, options.size
@@ -113,18 +116,20 @@ def weights_in_loss(counts: np.ndarray, weighting: Weighting) -> np.ndarray:
 
     With ``pairs`` it is how many more pairs the right label puts in order than the wrong one; else 1.
     """
-    return np.abs(counts[:, REVERSED] - counts[:, IN_ORDER]) if weighting == "pairs" else counts.any(axis=1)
+    if weighting == "pairs":
+        return np.abs(counts[:, REVERSED] - counts[:, IN_ORDER])
+    return np.any(counts, axis=1)
 
 
 class TreeSwapPreorderer(Preorderer):
     """A trained network; see :class:`preorder.methods.base.Preorderer`."""
 
-    network: ClassVar[type[torch.nn.Module]]
+    network: ClassVar[type[Labeller]]
     """Made from the size of each layer's vocabulary, the number of categories, a size, the share of units to
     drop in training, and whether it sees categories; returns the log-odds of a minibatch's nodes."""
 
     def __init__(
-        self, kind: str, binarisation: Binarisation, numbering: Numbering, network: torch.nn.Module
+        self, kind: str, binarisation: Binarisation, numbering: Numbering, network: Labeller
     ) -> None:
         self.layers = frozenset({"tags", kind, *numbering.vocabulary.known}) - {"words"}
         self._kind, self._binarisation = kind, binarisation
@@ -212,7 +217,7 @@ class TreeSwapPreorderer(Preorderer):
             f"{everything:.4f} over all"
         )
         layers = common_layers(lines, options.word_dropout)
-        given = initial and (initial._numbering, weights_of(initial._network))
+        given = None if initial is None else (initial._numbering, weights_of(initial._network))
         learner = SwapLearner(cls, bitext.sentences, trees, layers, counts, options, given, bitext.pairs)
         statistics = {
             "options": without_threads(options),

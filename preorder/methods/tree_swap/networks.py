@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
+from functools import reduce
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -86,7 +87,7 @@ def minibatch(batch: TreeBatch, sentences: np.ndarray, device: torch.device) -> 
     spans = trees.nodes[rows, :3].astype(np.int64)
     arrays = (batch.tokens[:, indices], owners, spans, batch.categories[rows], sides, children)
     tensors = (torch.from_numpy(array).to(device) for array in arrays)
-    return Minibatch(*tensors, np.bincount(heights)[1:].tolist()), rows
+    return Minibatch._make((*tensors, np.bincount(heights)[1:].tolist())), rows
 
 
 def log_odds(network: nn.Module, batch: TreeBatch, threads: int) -> np.ndarray:
@@ -130,7 +131,8 @@ class Recursive(nn.Module):
 
     def forward(self, minibatch: Minibatch) -> torch.Tensor:
         """Return the log-odds of inversion, ``[nodes]``; O(nodes · size²), one product for each height."""
-        leaves = sum(map(self._leaves, self.embeddings, self.leaf, minibatch.tokens.flatten(1))).relu()
+        parts = map(self._leaves, self.embeddings, self.leaf, minibatch.tokens.flatten(1))
+        leaves = reduce(torch.add, parts).relu()
         biases = self.bias.expand(len(minibatch.children), -1)
         if self.category is not None:
             biases = biases + self.category(minibatch.categories)
@@ -138,7 +140,7 @@ class Recursive(nn.Module):
         straight, inverted = self.output(self._dropped(nodes)).unbind(1)
         return inverted - straight
 
-    def _leaves(self, embedding: nn.Embedding, leaf: nn.Linear, tokens: torch.Tensor) -> torch.Tensor:
+    def _leaves(self, embedding: nn.Module, leaf: nn.Module, tokens: torch.Tensor) -> torch.Tensor:
         """Return one layer's part of the vectors of all tokens; each string is computed once."""
         different, indices = tokens.unique(return_inverse=True)
         return leaf(self._dropped(embedding(different)))[indices]
@@ -219,7 +221,7 @@ class Contextual(nn.Module):
         begins, splits, ends = self.places(boundaries).chunk(3, 2)
         (begin, split, end), sentences = minibatch.spans.unbind(1), minibatch.sentences
         hidden = begins[begin, sentences] + splits[split, sentences] + ends[end, sentences]
-        if self.category is not None:
+        if self.category is not None and self.parent is not None:
             hidden = hidden + self.category(minibatch.categories) + self.parent(minibatch.sides + 1)
         hidden = nn.functional.dropout(hidden.relu(), self.dropout, self.training)
         straight, inverted = self.output(hidden).unbind(1)

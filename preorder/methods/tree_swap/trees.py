@@ -60,7 +60,7 @@ def forest(sentences: Sequence[Sentence], how: Binarisation) -> Forest:
     lengths = lengths_of(sentences)
     categories: list[str] = []
     fields = np.fromiter(_fields(sentences, how, categories), np.int32, NODE_FIELDS * int(lengths.sum()))
-    flat = np.fromiter((sentence.tree.is_flat for sentence in sentences), bool, len(sentences))
+    flat = np.fromiter((sentence.is_flat for sentence in sentences), np.bool_, len(sentences))
     return Forest(fields.reshape(-1, NODE_FIELDS), categories, lengths, flat)
 
 
