@@ -106,7 +106,7 @@ def in_processes(work: Callable[[T], Result], items: Iterable[T], workers: int) 
     relay.start()
 
     try:
-        yield from in_order(functools.partial(pool.submit, work), items, MAX_AHEAD * workers)
+        yield from in_order(lambda item: pool.submit(work, item), items, MAX_AHEAD * workers)
         pool.shutdown()  # once the workers have logged all
     except BrokenProcessPool:
         reason = "a worker process died, for lack of memory perhaps: fewer processes need less"

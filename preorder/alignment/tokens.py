@@ -7,7 +7,7 @@ characters differently (:mod:`preorder.data.spellings`). Tokens may have been pu
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from itertools import accumulate, chain, pairwise, product
 from typing import NamedTuple, TypeVar
@@ -68,7 +68,8 @@ def map_links(alignment: Alignment, sources: NewTokens | None, targets: NewToken
     alignment.check_within(*(None if new is None else len(new) for new in sides))
 
     def mapped(link: Link) -> Iterator[Link]:
-        return product(*([i] if new is None else new[i] for new, i in zip(sides, link, strict=True)))
+        first, second = ([i] if new is None else new[i] for new, i in zip(sides, link, strict=True))
+        return product(first, second)
 
     sure: dict[Link, float] = {}
     for link, confidence in alignment.confidences().items():
@@ -127,8 +128,9 @@ def _readings(
     removed = spellings.added_marks(words, pieces)
     either = added | removed
     seen = []
-    marks = (added, frozenset()), (added, removed), (either, either), (_ALL, _ALL)
-    ways = (
+    nothing: frozenset[str] = frozenset()
+    marks = (added, nothing), (added, removed), (either, either), (_ALL, _ALL)
+    ways: Sequence[tuple[Callable[[str], str], bool]] = (
         (spellings.folded, False),
         (spellings.spelled_out, False),
         (spellings.spelled_out, True),

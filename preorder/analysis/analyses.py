@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence, Sized
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, ClassVar
@@ -17,7 +17,7 @@ from preorder.data.formats import parse_order, parse_positions, parse_tokens, re
 from preorder.data.segments import read_sentences
 from preorder.errors import DataError, UsageError, errors_in
 from preorder.io import files
-from preorder.metrics import Metric, MetricOptions, Score
+from preorder.metrics import MetricOptions, Score
 from preorder.metrics.orders import Preordering
 from preorder.metrics.scoring import (
     Scoring,
@@ -52,7 +52,7 @@ class EvaluationData:
 
     references: Sequence[Text]
     systems: Systems
-    source: Sequence[Sequence[str]]  # the tokens of each sentence
+    source: Sequence[tuple[str, ...]]  # the tokens of each sentence
     alignments: Sequence[Alignment]
     preordering: Preordering | None  # of the alignments, if there are any
     orders: Mapping[str, Sequence[Permutation]]
@@ -68,7 +68,7 @@ class EvaluationData:
     @property
     def monotone(self) -> list[Permutation]:
         """The order of each source sentence as it is."""
-        rows = self.source or next(iter(self.orders.values()))
+        rows: Sequence[Sized] = self.source or next(iter(self.orders.values()))
         return [Permutation.identity(len(row)) for row in rows]
 
     def measure(self, metrics: Sequence[str]) -> list[SystemStatistics]:
@@ -91,8 +91,10 @@ class EvaluationData:
 def read_evaluation_data(paths: EvaluationFiles, options: MetricOptions, seed: int) -> EvaluationData:
     """Read all files together."""
     runs = [path for each in paths.systems.values() for path in each]
-    texts = [*((path, "ref") for path in paths.references), *((path, "hyp") for path in runs)]
-    streams: list[tuple[str, Iterable[Any]]] = [(path, read_sentences(path, role)) for path, role in texts]
+    streams: list[tuple[str, Iterable[Any]]] = [
+        *((path, read_sentences(path, "ref")) for path in paths.references),
+        *((path, read_sentences(path, "hyp")) for path in runs),
+    ]
     if paths.source is not None:
         streams.append((paths.source, map(parse_tokens, read_sentences(paths.source, "src"))))
     named = {**paths.positions, **paths.orders}
@@ -106,7 +108,8 @@ def read_evaluation_data(paths: EvaluationFiles, options: MetricOptions, seed: i
     systems = {name: [next(columns) for _ in runs] for name, runs in paths.systems.items()}
     source = next(columns) if paths.source is not None else []
     orders = {name: next(columns) for name in named}
-    given = [(paths.source, source)] * bool(source) + [(named[name], orders[name]) for name in named]
+    given = [] if paths.source is None or not source else [(paths.source, source)]
+    given += [(named[name], orders[name]) for name in named]
     (first, rows), *others = given or [("", [])]
     lengths = list(map(len, rows))
 
@@ -163,7 +166,7 @@ def by_fitting_length(lengths: Sequence[int], axis: str = "source length (tokens
     return by_length(lengths, width, 6 * width + 1, axis)
 
 
-def by_gain(gains: Sequence[float], width: float) -> SentenceGroups:
+def by_gain(gains: Sequence[float] | np.ndarray, width: float) -> SentenceGroups:
     """Group sentences by how much reordering raised their tau, -2 to 2; those with NaN are skipped.
 
     ``width`` is that of all groups but that of exactly 0; each includes its end that is farther from 0.
@@ -203,6 +206,8 @@ def length_curves(
 
 def gain_curves(data: EvaluationData, metrics: Sequence[str], order: str, width: float) -> Curves:
     """Score systems by how much an order raises the tau of a sentence."""
+    if data.preordering is None:
+        raise UsageError("a gain in tau is measured by links, and none are given")
     groups = by_gain(data.preordering.gains(data.orders[order]), width)
     return grouped_curves("gain", groups, data.measure(metrics), data.seed)
 
@@ -279,7 +284,7 @@ class Precisions(Bleu):
     )
 
 
-BREAKDOWNS: dict[str, tuple[type[Metric], Sequence[str]]] = {
+BREAKDOWNS: dict[str, tuple[type[Bleu | Ter], Sequence[str]]] = {
     "precision": (Precisions, [score.name for score in Precisions.scores]),
     "generation": (Ter, OPERATIONS),
 }

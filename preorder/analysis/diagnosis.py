@@ -80,7 +80,7 @@ def diagnose_pair(
     tau = orders.monotone.tau
     share = (orders.tau - tau) / (1 - tau) if tau < 1 else 0.0
     moved = [np.concatenate(metrics[1].distances(one)) for one in (monotone, predicted)]
-    linked = [row[i] for row, indices in zip(names, metrics[1].linked, strict=True) for i in indices]
+    linked = [row[i] for row, indices in zip(names, metrics[1].linked, strict=True) for i in indices.tolist()]
     by_word: dict[str, list[list[int]]] = defaultdict(list)
     for word, *distances in zip(linked, *moved, strict=True):
         by_word[word].append(distances)
@@ -141,7 +141,7 @@ def diagnose_translations(
     references = [list(map(tokenize, reference)) for reference in references]
     every: dict[str, list[Text]] = {}
     for name, texts in systems.items():
-        runs = [list(map(tokenize, text)) for text in texts]
+        runs: list[Text] = [list(map(tokenize, text)) for text in texts]
         every[name] = runs
         reordered = zip(*(reorder_translations(run, references) for run in runs), strict=True)
         for title, orders in zip(ORDERS.values(), reordered, strict=True):
@@ -198,7 +198,8 @@ def reorder_translations(
 
     Of several references the one with most matching words counts.
     """
-    best, best_btg = [], []
+    best: list[str] = []
+    best_btg: list[str] = []
     for hypothesis, *others in zip(hypotheses, *references, strict=True):
         words = hypothesis.split()
         matches = max((match(words, other.split()) for other in others), key=lambda found: (found >= 0).sum())

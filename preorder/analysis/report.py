@@ -124,14 +124,16 @@ def _parse(value: Any, folder: Path, also: Sequence[str]) -> Manifest:
     for name, one in systems.items():
         _check_fields(one, f"report.systems.{name}", FIELDS_OF_A_SYSTEM)
 
-    def within(name: str | None) -> str | None:
-        return None if name is None else _allowed(os.path.join(folder, name), (str(folder), *also))
+    def within(name: str) -> str:
+        return _allowed(os.path.join(folder, name), (str(folder), *also))
 
+    optional = (value["source"], value.get("alignment"))
+    source, alignment = (None if name is None else within(name) for name in optional)
     paths = EvaluationFiles(
         references=list(map(within, value["references"])),
         systems={name: list(map(within, one["runs"])) for name, one in systems.items()},
-        source=within(value["source"]),
-        alignment=within(value.get("alignment")),
+        source=source,
+        alignment=alignment,
         positions={name: within(one["positions"]) for name, one in systems.items() if one.get("positions")},
     )
     names = ("tokenize", "case_sensitive", "words")
@@ -275,7 +277,7 @@ def order_galleries(
 CONTENT_POLICY = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'"
 """What a browser may load for the page: nothing."""
 
-DRAWINGS = {
+DRAWINGS: dict[type, tuple[Callable[..., Any], Callable[..., str]]] = {
     Curves: (draw_curves, curves_title),
     Breakdown: (draw_breakdown, breakdown_title),
     SentenceView: (draw_sentence, sentence_title),

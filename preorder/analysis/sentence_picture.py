@@ -162,7 +162,7 @@ class _Sheet:
         """Return the middle of each word, all spread over the sheet with equal gaps."""
         widths = list(map(text_width, words))
         gap = (self.width - 2 * MARGIN - sum(widths)) / (len(words) - 1) if len(words) > 1 else 0
-        begins = accumulate(widths[:-1], lambda x, wide: x + wide + gap, initial=MARGIN)
+        begins = accumulate(widths[:-1], lambda x, wide: x + wide + gap, initial=float(MARGIN))
         return [begin + wide / 2 for begin, wide in zip(begins, widths, strict=True)] if words else []
 
     def write(self, x: float, y: float, text: str, size: float, colour: str, side: str = "center") -> None:

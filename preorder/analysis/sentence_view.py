@@ -65,7 +65,7 @@ MEASURE = "tau_nakagawa"
 
 def taus(view: SentenceView) -> tuple[float, float] | None:
     """Return tau_nakagawa, 0 to 1, of the source and of the other order; None: no links can be sorted."""
-    groups = view.alignment and target_groups(view.alignment, len(view.words))
+    groups = None if view.alignment is None else target_groups(view.alignment, len(view.words))
     if groups is None:
         return None
     statistics = order_statistics([groups] * 2, [range(len(groups)), view.permutation.positions])
@@ -75,14 +75,15 @@ def taus(view: SentenceView) -> tuple[float, float] | None:
 
 def panel_names(view: SentenceView) -> tuple[str, str]:
     """Name the two orders of a sentence and, if it has links, say how these lie in each."""
-    if not view.links:
+    crossed = both_crossings(view)
+    if crossed is None or not view.links:
         return BEFORE, AFTER
     found = taus(view)
     if found is None:
         measured = [f"no {MEASURE}, since the links cannot be sorted"] * 2
     else:
         measured = [f"{MEASURE} {SCORE_FORMATS[MEASURE].format(tau)}" for tau in found]
-    rows = zip((BEFORE, AFTER), both_crossings(view), measured, strict=True)
+    rows = zip((BEFORE, AFTER), crossed, measured, strict=True)
     before, after = (f"{name}: {n} crossing{'s' * (n != 1)} of links, {tau}" for name, n, tau in rows)
     return before, after
 
@@ -122,14 +123,15 @@ def text_lines(view: SentenceView) -> Iterator[str]:
         yield f"{name:<11} {' '.join(words)}"
     if view.tree is not None and view.tree.nodes:
         yield from ("", *_tree(view.words, view.tree))
-    if view.links:
-        links, targets = view.alignment, range(len(view.target))
+    links = view.alignment
+    if links is not None and view.links:
+        targets = range(len(view.target or ()))
         marks = dict.fromkeys(links.possible, POSSIBLE) | dict.fromkeys(links.links, SURE)
         orders = range(len(view.words)), view.permutation.order
         for name, order in zip(panel_names(view), orders, strict=True):
-            rows = [[marks.get((i, j), NO_LINK) for j in targets] for i in order]
-            words = [view.words[i] for i in order]
-            yield from ("", f"{name}; target tokens across", *_matrix(words, rows, len(targets)))
+            matrix = [[marks.get((i, j), NO_LINK) for j in targets] for i in order]
+            labels = [view.words[i] for i in order]
+            yield from ("", f"{name}; target tokens across", *_matrix(labels, matrix, len(targets)))
 
 
 def _tree(words: Sequence[str], tree: BinaryTree) -> Iterator[str]:

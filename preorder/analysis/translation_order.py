@@ -86,8 +86,8 @@ def order_table(found: Mapping[str, Mapping[str, float]]) -> Table:
     tau = SCORE_FORMATS["tau"].format
     forms = {"linked": "{:.0%}".format, "tau": tau, "in_order": "{:.1%}".format}
     forms |= {"tau_human": tau, "differs": "{:.1%}".format}
-    heads = ("words linked", "tau with the source's order", "sentences in its order")
-    heads += ("tau with the reference's order", "sentences that differ from it")
+    heads = ["words linked", "tau with the source's order", "sentences in its order"]
+    heads += ["tau with the reference's order", "sentences that differ from it"]
     shown = [key for key in forms if any(key in one for one in found.values())]
     rows = tuple(
         (name, *(forms[key](one[key]) if key in one else "" for key in shown)) for name, one in found.items()

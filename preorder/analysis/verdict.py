@@ -193,11 +193,11 @@ class Verdict:
 
 def cases_table(profile: Profile, cases: Sequence[Case] = CASES) -> Table:
     """Return all cases, the nearest first."""
-    rows = sorted(
-        (profile.distance(case.profile), *row) for case, row in zip(cases, case_rows(cases), strict=True)
-    )
+    distances = (profile.distance(case.profile) for case in cases)
+    rows = sorted(zip(distances, case_rows(cases), strict=True))
     columns = ("case", "distance", *CASE_COLUMNS[1:])
-    return Table("Measured cases", columns, tuple((name, f"{far:.1f}", *cells) for far, name, *cells in rows))
+    cells = tuple((name, f"{far:.1f}", *others) for far, (name, *others) in rows)
+    return Table("Measured cases", columns, cells)
 
 
 CASE_COLUMNS = (

@@ -12,7 +12,7 @@ from preorder.progress import LOGGER
 from preorder.syntax.read import Tagset
 
 Trees = Literal["constituency", "dependency"]
-TREES: tuple[str, ...] = get_args(Trees)
+TREES: tuple[Trees, ...] = get_args(Trees)
 Device = Literal["cpu", "gpu"]
 DEVICES: tuple[str, ...] = get_args(Device)
 

@@ -103,7 +103,8 @@ def _chunks(source: str, target: str, size: int) -> Iterator[tuple[Sentences, Se
     chunks = files.batched(files.in_parallel(*_read(source, target)), size, lambda _: 1)
     first = files.not_empty(source, islice(chunks, 1))
     for chunk in chain(first, chunks):
-        yield tuple(zip(*chunk, strict=True))
+        sources, targets = zip(*chunk, strict=True)
+        yield sources, targets
 
 
 def _rescored(

@@ -91,7 +91,7 @@ def _add_kind(
 
 def _add_orders(parser: argparse.ArgumentParser) -> None:
     text = "orders of the source: for each token its position; without NAME called like the file"
-    how = {"metavar": "[NAME=]F", "nargs": "+", "action": "extend", "default": []}
+    how: dict[str, Any] = {"metavar": "[NAME=]F", "nargs": "+", "action": "extend", "default": []}
     parser.add_argument("--positions", **how, help=text)
 
 
@@ -142,13 +142,13 @@ def _robustness(arguments: argparse.Namespace) -> None:
         if PERCENT_FIELD not in pattern:
             raise UsageError(f"{pattern}: no {PERCENT_FIELD} in it to stand for the percentage")
     systems = {
-        (percent, name): [pattern.replace(PERCENT_FIELD, str(percent)) for pattern in runs]
+        f"{name}, {percent} %": [pattern.replace(PERCENT_FIELD, str(percent)) for pattern in runs]
         for percent in arguments.percent
         for name, runs in patterns.items()
     }
     check_outputs([path for runs in systems.values() for path in runs], arguments.out)
     data = options.taken(Translations, arguments).read(systems=systems)
-    texts = {n: {name: data.systems[n, name] for name in patterns} for n in arguments.percent}
+    texts = {n: {name: data.systems[f"{name}, {n} %"] for name in patterns} for n in arguments.percent}
     found = robustness_curves(data.references, texts, arguments.metrics, data.options, arguments.seed)
     _print_curves(found, arguments.out, arguments.json)
 

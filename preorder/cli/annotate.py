@@ -130,18 +130,17 @@ def _do(job: _Job, stanza: AnnotatorOptions | None, workers: int, shard: Shard |
     if stanza is not None:
         pairs = _by_stanza(sentences, stanza, workers, checkpoints)
     with checkpoints.resumption_logged(), ExitStack() as stack:  # all files are written, or none
-        paths = (job.out, job.pos_out, beside.get("trees"))
-        annot_file, pos_file, trees_file = (
-            path and stack.enter_context(files.writer(path)) for path in paths
-        )
+        annot_file = stack.enter_context(files.writer(job.out))
+        beside_paths = (job.pos_out, beside.get("trees"))
+        pos_file, trees_file = (path and stack.enter_context(files.writer(path)) for path in beside_paths)
         for sentence, tree in pairs:
             annot_file.write(format_annotated(sentence) + "\n")
             if pos_file:
-                pos_file.write(" ".join(sentence.tags) + "\n")
+                pos_file.write(" ".join(sentence.tags or ()) + "\n")
             if trees_file:
-                trees_file.write(tree + "\n")
+                trees_file.write(f"{tree}\n")
             tick(1)
-    if "classes" in beside:
+    if classes is not None and "classes" in beside:
         files.write_lines(beside["classes"], classes.lines())
     checkpoints.remove()
 

@@ -21,7 +21,7 @@ from preorder.io import files
 from preorder.io.files import Block, read_blocks
 from preorder.methods.base import HashedPreorderer
 from preorder.methods.model_directory import Model, checksum, load_model
-from preorder.methods.ordering import BATCH, LineOrderer, Ordering, confident, orders
+from preorder.methods.ordering import BATCH, LineOrderer, confident, orders
 from preorder.methods.registry import check_able
 from preorder.methods.shipped import shipped_models
 from preorder.processes import in_order
@@ -150,6 +150,7 @@ def _texts(
     if job.confidence_out is not None:
         find = partial(confident, preorderer, find)
     find = partial(find, threads=job.threads)
+    found: Iterable[Any]
     if job.line_by_line:
         found = chain.from_iterable(orders(model, [sentence], find, stanza) for sentence in sentences)
     else:
@@ -184,8 +185,10 @@ class BlockOrdering:
 
     def __call__(self, job: ApplyJob, tick: Callable[[int], None]) -> Iterator[str]:
         """Yield the output for a file, a block at a time."""
-        submit = partial(self._pool.submit, self._ordered, job)
-        for (block, _), (text, escaped) in in_order(submit, _blocks(job), MAX_AHEAD * job.threads):
+        done = in_order(
+            lambda work: self._pool.submit(self._ordered, job, work), _blocks(job), MAX_AHEAD * job.threads
+        )
+        for _, (block, text, escaped) in done:
             if escaped is not None and not self._has_warned:
                 self._has_warned = True
                 where = "" if job.out_dir is None else f"{job.source.name}, "
@@ -193,14 +196,14 @@ class BlockOrdering:
             tick(block.lines)
             yield text
 
-    def _ordered(self, job: ApplyJob, work: _Work | Exception) -> tuple[str, Escaped | None]:
+    def _ordered(self, job: ApplyJob, work: _Work | Exception) -> tuple[Block, str, Escaped | None]:
         if isinstance(work, Exception):
             raise work
         block, columns = work
         texts = block.texts
         if block.first == 1:
             texts = tuple(text.removeprefix(MARK) for text in texts)
-        return self._order(texts, block.lines, columns, partial(_sentences, job, *work))
+        return block, *self._order(texts, block.lines, columns, partial(_sentences, job, *work))
 
 
 _Work = tuple[Block, int]  # and of how many columns it is

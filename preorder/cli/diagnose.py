@@ -72,7 +72,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     options.add_files(parser, test_src=text)
     text = "languages of plain text in all files, as in en,ja or en,ja:stanza; or the tokenizer of BLEU for "
     text += f"references and translations of tokenised text: {', '.join(TOKENIZERS)} (default: %(default)s)"
-    how = {"metavar": "xx,yy|T", "type": _tokenizers, "default": DEFAULTS.tokenize}
+    how: dict[str, Any] = {"metavar": "xx,yy|T", "type": _tokenizers, "default": DEFAULTS.tokenize}
     parser.add_argument("--tokenize", **how, help=text)
     options.add_flags(parser, case_sensitive="RIBES and counts of words distinguish upper and lower case")
     options.add_seed(parser)
@@ -251,9 +251,9 @@ def _orders(test: Test, pair: Pair | None, most: int, seed: int) -> Answer:
     """Align the source with references and translations, in one text with a pair; measure their orders."""
     from preorder.analysis.translation_order import diagnose_orders, order_table, order_verdict
 
-    named = [(path, "ref") for path in test.references]
-    named += [(path, "hyp") for paths in test.systems.values() for path in paths]
-    streams = [(path, read_sentences(path, role)) for path, role in ((test.source, "src"), *named)]
+    streams = [(test.source, read_sentences(test.source, "src"))]
+    streams += [(path, read_sentences(path, "ref")) for path in test.references]
+    streams += [(path, read_sentences(path, "hyp")) for paths in test.systems.values() for path in paths]
     lines, *translations = files.read_columns(*streams)
     split_source, split_target = test.split
     words = [split_source(line) for line in lines]

@@ -108,8 +108,8 @@ def _evaluate_alignment(arguments: argparse.Namespace) -> None:
         return
     numbers = map(str, (found.sentences, found.links, found.sure, found.possible))
     shares = (f"{score:.4f}" for score in (found.aer, found.precision, found.recall, found.f1))
-    columns = ("sentences", "links", "sure", "possible", "alignment error rate", "precision", "recall", "F1")
-    print_table(None, columns, [[*numbers, *shares]])
+    heads = ("sentences", "links", "sure", "possible", "alignment error rate", "precision", "recall", "F1")
+    print_table(None, heads, [[*numbers, *shares]])
 
 
 def _evaluate_orders(arguments: argparse.Namespace) -> None:
@@ -123,7 +123,7 @@ def _evaluate_orders(arguments: argparse.Namespace) -> None:
 
     alignments = (arguments.align, read_alignments(arguments.align))
     if arguments.model is None:
-        orders = [options.read_order(arguments.order, arguments.positions)]
+        orders: list[tuple[str, Any]] = [options.read_order(arguments.order, arguments.positions)]
     else:
         if arguments.src is None:
             raise UsageError("--model orders a source: give --src")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from preorder.command_line import options, print_table, translations, visible
 from preorder.command_line.paths import paths_by_name, runs_by_name
@@ -140,7 +140,7 @@ def _print_scores(scoring: Scoring, names: Sequence[str], at_equal_length: bool 
         change = f"{difference('bleu', compared)}\n[{low:+.2f}, {high:+.2f}]\np {p_values(compared)}"
         return f"{change}\n{np.mean(found.sentences):.0f} sentences"
 
-    rows = [[system, *(cell(system, name) for name in names)] for system in scoring.systems]
+    rows: list[list[Any]] = [[system, *(cell(system, name) for name in names)] for system in scoring.systems]
     columns = ["system", *score_titles(names)]
     if at_equal_length and scoring.equal_length:
         columns.append("BLEU at equal length")

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from itertools import islice, tee
 from pathlib import Path
+from typing import Any
 
 from preorder.analysis import PAGE, PICTURES, TEXT
 from preorder.analysis.sentence_view import (
@@ -119,12 +120,12 @@ def run(arguments: argparse.Namespace) -> None:
 def _gallery(job: _Job) -> Gallery:
     model = None if job.model is None else load_model(job.model)
     given, stanza = source.for_model(job.source, model)
-    rows = _read_rows(replace(job, source=given))
+    rows: Iterable[_Row] = _read_rows(replace(job, source=given))
     total = 0
     if job.choice == "sample":
         rows, total = sample((row for row in rows if len(row.sentence)), job.count, job.seed)
     ordered = job.order or job.positions or given.name
-    views = _read_views(files.display_name(ordered), rows, model, stanza)
+    views: Iterable[Numbered] = _read_views(files.display_name(ordered), rows, model, stanza)
     if job.choice in ("gain", "worst"):
         measured = ((one, taus(one.view)) for one in views)  # None: the links cannot be sorted
         is_worst = job.choice == "worst"
@@ -133,7 +134,7 @@ def _gallery(job: _Job) -> Gallery:
     sentences = tuple(views)
     if not sentences:
         raise DataError("no sentence is left to be shown", files.display_name(given.name))
-    is_single = job.choice is None and sum(map(len, job.lines)) == 1
+    is_single = job.choice is None and sum(len(part) for part in job.lines or ()) == 1
     return Gallery(_chosen(job, len(sentences), total), sentences, is_single)
 
 
@@ -163,7 +164,9 @@ class _Row:
 
 def _read_rows(job: _Job) -> Iterator[_Row]:
     """Yield the sentences of ``--lines``, or of all lines, but for those that are too short or long."""
-    streams = {"sentence": (job.source.name, source.read_sentences(job.source))}
+    streams: dict[str, tuple[str, Iterator[Any]]] = {
+        "sentence": (job.source.name, source.read_sentences(job.source))
+    }
     if job.model is None:
         streams["order"] = options.read_order(job.order, job.positions)
     if job.tgt is not None:
@@ -175,14 +178,14 @@ def _read_rows(job: _Job) -> Iterator[_Row]:
     number = 0
     for number, items in enumerate(islice(files.in_parallel(*streams.values()), last), 1):
         row = _Row(number, **dict(zip(streams, items, strict=True)))
-        if row.align is not None:
+        if job.align is not None and row.align is not None and row.tgt is not None:
             with errors_in(files.display_name(job.align), number):
                 row.align.check_within(len(row.sentence), len(row.tgt))
         wanted = lines is None or any(number in part for part in lines)
         lengths = [len(side) for side in (row.sentence, row.tgt) if side is not None]
         if wanted and all(job.min_length <= n <= job.max_length for n in lengths):
             yield row
-    if last is not None and number < last:
+    if lines is not None and last is not None and number < last:
         missing = min(max(number + 1, part.start) for part in lines if part.stop > number + 1)
         raise DataError("the file has no such line", files.display_name(job.source.name), missing)
 
@@ -192,13 +195,14 @@ def _read_views(
 ) -> Iterator[Numbered]:
     """Yield each sentence in the order that a file gives or that the model predicts."""
     rows, twins = tee(rows)
+    found: Iterable[tuple[Permutation, BinaryTree | None, Any]]
     if model is None:
-        trees = ((_tree(row.order), None) for row in twins)
+        found = ((row.order, _tree(row.order), None) for row in twins if row.order is not None)
     else:
         find = partial(confident, model.preorderer, model.preorderer.trees)
-        trees = orders(model, (row.sentence for row in twins), find, stanza, 1, BATCH)
-    for row, (tree, confidence) in zip(rows, trees, strict=True):
-        order = row.order if model is None else tree.permutation
+        ordered = orders(model, (row.sentence for row in twins), find, stanza, 1, BATCH)
+        found = ((tree.permutation, tree, confidence) for tree, confidence in ordered)
+    for row, (order, tree, confidence) in zip(rows, found, strict=True):
         with errors_in(name, row.line):
             view = SentenceView(row.sentence.words, order, tree, row.tgt, row.align, confidence)
         yield Numbered(row.line, view)

@@ -52,7 +52,7 @@ def run(arguments: argparse.Namespace) -> None:
     with contextlib.ExitStack() as stack:
         outputs = [[stack.enter_context(files.writer(path)) for path in of_one] for of_one in paths]
         for sentence, permutations in zip(sentences, swapped, strict=True):
-            layers = [sentence.words, sentence.tags]
+            layers = [sentence.words, sentence.tags or ()]
             for streams, permutation in zip(outputs, permutations, strict=True):
                 for stream, layer in zip(streams, layers, strict=False):  # tags only where a file has them
                     stream.write(" ".join(permutation.apply(layer)) + "\n")

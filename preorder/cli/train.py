@@ -153,7 +153,7 @@ def _train(job: _Job, checkpoints: Checkpoints) -> Model:
         raise UsageError("--cross-fit: of one pair alone, as the lines of one text are ordered")
     given, stanza = source.for_model(job.pairs[0].source, initial)
     has_trees = given.trees is not None or (stanza is not None and stanza.trees is not None)
-    method = job.method or (initial and initial.preorderer.method)
+    method = job.method or (None if initial is None else initial.preorderer.method)
     plan = None if method is None else _plan(job, method, initial, has_trees)
     classes = DEFAULT_CLASSES if job.classes is None else source.given_classes(job.classes)
     spelled, others, sizes, tagset = source.read_all_pairs(job.pairs, given.tagset)
@@ -183,10 +183,10 @@ def _train(job: _Job, checkpoints: Checkpoints) -> Model:
     if stanza is not None:
         sentences = _with_stanza(sentences, lines, stanza, job.threads, checkpoints)
     cross_fitting = None
-    if job.cross_fit:
+    if job.cross_fit and job.cross_fit_out:
         write = partial(_write_orders, job.cross_fit_out, spelled)
         cross_fitting = CrossFitting(job.cross_fit, write, job.keep_folds)
-    about = {
+    about: dict[str, Any] = {
         "language": given.lang or (initial and initial.language) or (stanza and stanza.language),
         "tagset": stanza.tagset if stanza else tagset,
         "stanza": stanza or (initial and initial.stanza),

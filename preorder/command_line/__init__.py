@@ -230,8 +230,8 @@ def print_table(
 
     table = Table(show_lines=lines)
     for index, column in enumerate(columns):
-        justify = "right" if index else "left"
-        table.add_column(Text(visible(column)), justify=justify, overflow="fold", no_wrap=index == 0)
+        how: dict[str, Any] = {"justify": "right" if index else "left", "no_wrap": index == 0}
+        table.add_column(Text(visible(column)), overflow="fold", **how)
     for row in rows:
         # as Text, brackets in a name are no markup
         table.add_row(*(Text(visible(cell)) if isinstance(cell, str) else cell for cell in row))

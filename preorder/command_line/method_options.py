@@ -22,12 +22,12 @@ def add_options(parser: argparse.ArgumentParser, methods: Mapping[str, type[Any]
         if owners not in groups:
             groups[owners] = parser.add_argument_group(f"options of --method {', '.join(owners)}")
         choices, parse = get_args(option.kind), partial(parse_number, *option.bounds)
-        how = {"choices": choices} if choices else {"metavar": "N", "type": parse}
+        how: dict[str, Any] = {"choices": choices} if choices else {"metavar": "N", "type": parse}
         groups[owners].add_argument(flag(name), help=_explained(option), **how)
 
 
 def _explained(option: MethodOption) -> str:
-    defaults = {str(default) for default in option.defaults.values()}
+    defaults = [*{str(default) for default in option.defaults.values()}]
     if len(defaults) > 1:
         defaults = [f"{default} for {method}" for method, default in option.defaults.items()]
     return f"{option.help} (default: {', '.join(defaults)})"

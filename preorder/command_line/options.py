@@ -7,7 +7,7 @@ import contextlib
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import fields
 from functools import partial
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from preorder.alignment.gold import STATISTICS, UNALIGNED_RULES
 from preorder.analysis import SWAP_PERCENTAGES
@@ -25,7 +25,10 @@ from preorder.learning.options import (
     problem,
 )
 
-T = TypeVar("T")
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
+
+T = TypeVar("T", bound="DataclassInstance")
 
 ORDER_FORMATS = ("features", "positions", "order", "text")
 FORMATS = (*ORDER_FORMATS, "tree")
@@ -64,8 +67,8 @@ def add_source(
 ) -> None:
     """Add ``--src``, which has to be given where there is no default; with ``nargs`` it is a list."""
     text = "source text, a tokenised sentence a line" + (" (default: standard input)" if default else "")
-    how = {"default": [default] if nargs and default else default, "required": default is None}
-    parser.add_argument("--src", metavar="F", nargs=nargs, help=text, **how)
+    given: Any = [default] if nargs and default else default
+    parser.add_argument("--src", metavar="F", nargs=nargs, help=text, default=given, required=default is None)
 
 
 def add_alignment(
@@ -93,7 +96,7 @@ def add_orders(parser: argparse._ActionsContainer, text: str, **settings: Any) -
 
 def read_order(order: str | None, positions: str | None) -> tuple[str, Iterator[Permutation]]:
     """Return the path that ``--order`` or else ``--positions`` names, and the orders in it."""
-    name, path = ("order", order) if positions is None else ("positions", positions)
+    name, path = ("order", order or "") if positions is None else ("positions", positions)
     return path, read_parsed(path, ORDER_OPTIONS[name][0])
 
 
@@ -127,7 +130,7 @@ def add_seed(parser: argparse.ArgumentParser) -> None:
 
 def add_percentages(parser: argparse.ArgumentParser) -> None:
     """Add ``--percent``."""
-    how = {"metavar": "A:B:STEP|N,…", "type": _percentages, "default": SWAP_PERCENTAGES}
+    how: dict[str, Any] = {"metavar": "A:B:STEP|N,…", "type": _percentages, "default": SWAP_PERCENTAGES}
     text = "percentages of the words to swap: from A to B in steps, or a list (default: 0:100:10)"
     parser.add_argument("--percent", **how, help=text)
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 import argparse
 import os
 import re
-from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
@@ -99,7 +98,7 @@ class Folder:
     path: str
     part: tuple[int, int] = (1, 1)  # which part of the shards, from 1, and of how many
     ray: RayOptions | None = None  # None: this machine
-    settings: Mapping[str, Any] = field(default_factory=dict)  # what is said of the source's language
+    settings: dict[str, Any] = field(default_factory=dict)  # what is said of the source's language
 
 
 def given_folder(arguments: argparse.Namespace, source: Source) -> Folder | None:
@@ -156,7 +155,7 @@ def do(
     shards = find_shards(patterns, folder.path, outputs)
     inputs = {f"--{name}": getattr(source, name) for name in INPUTS} | folder.settings
     for name, pattern in patterns.items():
-        kind = f"/*{_ENDING.search(pattern)[0]}" if name in ("pos", "trees") else ""
+        kind = f"/*{next(_ENDING.finditer(pattern))[0]}" if name in ("pos", "trees") else ""
         inputs[f"--{name}"] = os.path.dirname(storage.absolute(pattern)) + kind
     settings = {"version of onmt-preorder": __version__} | inputs | settings | _stanza_settings(stanza)
     check_manifest(folder.path, settings, [shard.output for shard in shards])

@@ -18,6 +18,7 @@ from preorder.annotate.options import (
     STANZA,
     TREES,
     AnnotatorOptions,
+    Device,
     remembered_folder,
 )
 from preorder.annotate.spacy import resolved
@@ -59,7 +60,7 @@ class Source:
     lang: str | None = None
     stanza_dir: str | None = None
     tagset: Tagset | None = None
-    stanza_device: str = AnnotatorOptions.device
+    stanza_device: Device = AnnotatorOptions.device
     spacy_model: str | None = None
     tokenize: str | None = None  # the language of plain text; None: it has tokens already
 
@@ -144,8 +145,9 @@ def read_sentences(source: Source, trees: TreeFile | None = None) -> Iterator[Se
 
 def tree_file(source: Source) -> TreeFile | None:
     """Open the file of ``--trees``, if it is one; its tagset is that which a model remembers."""
-    is_file = source.trees is not None and source.trees not in TREES
-    return TreeFile(source.trees, source.tagset, source.strict) if is_file else None
+    if source.trees is None or source.trees in TREES:
+        return None
+    return TreeFile(source.trees, source.tagset, source.strict)
 
 
 def plain_files(source: Source) -> list[str]:
@@ -161,7 +163,7 @@ def parsed_sentences(source: Source, columns: Sequence[Iterable[str]], first: in
     elif first == 1:
         lines = token_lines(source.src, iter(lines))
     sentences = files.parse_lines(source.src, lines, parse_source, first)
-    if not others:
+    if source.pos is None or not others:
         return sentences
     may_hold_words = first == 1  # as the first tags show
 
@@ -191,6 +193,8 @@ class Pair:
 
     def read_target(self) -> Iterator[tuple[str, ...]]:
         """Yield the tokens of each translation."""
+        if self.target is None:
+            return iter(())
         if self.tokenize is None:
             return read_tokens(self.target, parse_tokens)
         lines = tokenised(self.target, self.tokenize, files.read_lines(self.target))
@@ -207,13 +211,13 @@ def given_pairs(common: Source, given: Mapping[str, Sequence[str] | None]) -> li
     What Stanza is to add (``--pos stanza``) is said once, for all of them.
     """
     texts = "src" if given["annot"] is None else "annot"
-    count = len(given[texts])
+    count = len(given[texts] or ())
 
     def of_pairs(name: str) -> Sequence[str | None]:
-        values = given[name] or [None]
-        for_all = (None, files.STANDARD, STANZA, *TREES)  # not files, and the text that --annot replaces
-        if len(values) == 1 and values[0] in for_all:
-            return [*values] * count
+        values = given[name] or ()
+        for_all = (files.STANDARD, STANZA, *TREES)  # not files, and the text that --annot replaces
+        if not values or (len(values) == 1 and values[0] in for_all):
+            return [*values] * count if values else [None] * count
         if len(values) != count or {STANZA, *TREES} & {*values}:
             each = f"{flag(texts)} names {count} texts, {flag(name)} {' '.join(values)}"
             raise UsageError(f"{each}: give a file of each pair")
@@ -262,6 +266,7 @@ def read_pair(pair: Pair, trees: TreeFile | None = None) -> list[list[Any]]:
 
     named = pair.source.name, read_sentences(pair.source, trees)
     targets = [] if pair.target is None else [(pair.target, pair.read_target())]
+    found: Iterator[tuple[Sentence, Any]]
     if pair.alignment is not None:
         alignments = (pair.alignment, read_alignments(pair.alignment))
         found = files.map_parallel(checked, pair.alignment, named, alignments, *targets)
@@ -280,7 +285,7 @@ def stanza_options(
     is used if ``--lang`` is not given.
     """
     tagged = source.annot is not None or source.pos not in (None, STANZA)
-    trees = source.trees if source.trees in TREES else None
+    trees = next((kind for kind in TREES if kind == source.trees), None)
     tags = source.pos == STANZA
     if trained is not None and source.trees is None:
         trees = trained.trees
@@ -292,7 +297,7 @@ def stanza_options(
             if getattr(source, name) != getattr(Source, name):
                 raise UsageError(f"{flag(name)} has no effect: files hold all tags and trees that are used")
         return None
-    spacy = resolved(source.spacy_model) if source.spacy_model else trained and trained.spacy
+    spacy = resolved(source.spacy_model) if source.spacy_model else (trained.spacy if trained else None)
     language = source.lang or language or (spacy and os.path.basename(spacy).partition("_")[0])
     if language is None or not LANGUAGE.fullmatch(language):
         raise UsageError("give --lang, such as en or zh-hans: it says which models Stanza needs")

@@ -71,8 +71,8 @@ class Translations:
         named = EvaluationFiles(self.ref, **({"systems": runs_by_name(self.hyp)} | paths))
         how = MetricOptions(self.tokenize, self.case_sensitive, self.words)
         data = read_evaluation_data(named, how, self.seed)
-        if self.split is not None:
-            data = data.mapped(lambda line: " ".join(self.split(line)))
+        if (split := self.split) is not None:
+            data = data.mapped(lambda line: " ".join(split(line)))
         lines = data.references[0]
         tokenised = sum(line.endswith((" .", " 。")) for line in lines)
         if "bleu" in self.metrics and how.tokenize != "none" and 2 * tokenised > len(lines):
@@ -84,7 +84,7 @@ class Translations:
             if mark := subword_mark(text):
                 LOGGER.warning(f"{name} has subwords, as {mark} says: join them before they are scored")
         has_no_spaces = 2 * sum(bool(line) and " " not in line for line in lines) > len(lines)
-        used = {TOKENIZED_BY.get(name) for name in self.metrics if has_no_spaces} - {None}
+        used = {TOKENIZED_BY[name] for name in self.metrics if has_no_spaces and name in TOKENIZED_BY}
         for option in sorted(name for name in used if getattr(how, name) in SPLIT_AT_SPACES):
             LOGGER.warning(
                 f"the reference has no spaces: --{option} ja-mecab, ko-mecab, zh or char splits it"

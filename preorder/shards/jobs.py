@@ -48,7 +48,7 @@ class Shard:
 
 
 Outputs = Callable[[Shard], set[str]]  # all that a shard writes
-Tick = Callable[[int], None]  # counts lines that are done
+Tick = Callable[[int], Any]  # counts lines that are done
 Work = Callable[[Shard, Tick], None]  # does a shard: all of its output is there afterwards, or none
 
 

@@ -150,6 +150,14 @@ def test_robustness(analyse, tmp_path):
     assert found["measures"]["bleu"]["one"][1] == found["measures"]["bleu"]["two"][1]
 
 
+def test_robustness_names_the_text_that_has_subwords(run, analyse, tmp_path):
+    write(tmp_path / "one.50", *["a@@ b"] * len(REFERENCE))
+    assert (
+        "one, 50 % has subwords, as @@ says"
+        in run("analyse robustness --ref ref --percent 50 --hyp one=one.{}").err
+    )
+
+
 def test_tables_for_people(analyse, run):
     printed = run(f"analyse examples --src src --count 1 {SYSTEMS}").out
     assert "ours worse than base, by chrF" in printed
