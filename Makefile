@@ -30,7 +30,7 @@ help:
 	@echo "make setup   prepare $(VENV)"
 	@echo "make demo    the main job end to end; DATA= SRC= TGT= SIZE= RUN= SYSTEMS= JOBS= THREADS= DEVICE= OPTIONS="
 	@echo "make test    the fast tests; make test-all: all of them"
-	@echo "make lint    style checks"
+	@echo "make lint    checks of style, layers and types"
 	@echo "make docs    these pages, and the reference of the Python API, as a site in $(SITE)"
 	@echo "make benchmark BTG=folder   the preorderer's speed, size and accuracy; OPTIONS= as docs/benchmarks.md says"
 	@echo "make clean   remove caches and the runs on synthetic data; other runs and $(VENV) stay"
@@ -71,6 +71,7 @@ lint: $(VENV)/.ready
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
 	$(BIN)/lint-imports
+	$(BIN)/mypy
 
 # A warning, such as a link that leads nowhere, is an error.
 docs: $(VENV)/.ready
@@ -81,5 +82,5 @@ benchmark: $(VENV)/.ready
 	$(BIN)/python -m benchmarks.btg $(BTG) $(OPTIONS)
 
 clean:
-	rm -rf runs/synthetic runs/svo-sov-* build dist .pytest_cache .ruff_cache .hypothesis
+	rm -rf runs/synthetic runs/svo-sov-* build dist .pytest_cache .ruff_cache .mypy_cache .hypothesis
 	find . -name __pycache__ -not -path './$(VENV)/*' -prune -exec rm -rf {} +

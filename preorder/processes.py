@@ -231,7 +231,8 @@ class _BlasGuard:
 
             raise ImportError(NO_MEMORY) from None
         if (spec := PathFinder.find_spec(name, path)) and spec.loader:
-            spec.loader.exec_module = functools.partial(_load_blas, spec.loader.exec_module)
+            load = functools.partial(_load_blas, spec.loader.exec_module)
+            spec.loader.exec_module = load  # type: ignore[method-assign]  # of this loader alone
         return spec
 
 
