@@ -127,8 +127,8 @@ def _parse(value: Any, folder: Path, also: Sequence[str]) -> Manifest:
     def within(name: str) -> str:
         return _allowed(os.path.join(folder, name), (str(folder), *also))
 
-    optional = (value["source"], value.get("alignment"))
-    source, alignment = (None if name is None else within(name) for name in optional)
+    given = (value.get(name) for name in ("source", "alignment", "robustness"))
+    source, alignment, robustness = (None if name is None else within(name) for name in given)
     paths = EvaluationFiles(
         references=list(map(within, value["references"])),
         systems={name: list(map(within, one["runs"])) for name, one in systems.items()},
@@ -140,7 +140,7 @@ def _parse(value: Any, folder: Path, also: Sequence[str]) -> Manifest:
     options = {name: value[name] for name in names if value.get(name) is not None}
     about = {name: one["about"] for name, one in systems.items() if one.get("about")}
     told = (value.get("facts") or {}, about, tuple(value.get("warnings") or ()))
-    return Manifest(value["title"], paths, MetricOptions(**options), within(value.get("robustness")), *told)
+    return Manifest(value["title"], paths, MetricOptions(**options), robustness, *told)
 
 
 def _allowed(path: str, places: Sequence[str]) -> str:
