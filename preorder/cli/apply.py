@@ -21,7 +21,7 @@ from preorder.io import files
 from preorder.io.files import Block, read_blocks
 from preorder.methods.base import HashedPreorderer
 from preorder.methods.model_directory import Model, checksum, load_model
-from preorder.methods.ordering import BATCH, LineOrderer, confident, orders
+from preorder.methods.ordering import BATCH, LineOrderer, Ordering, confident, orders
 from preorder.methods.registry import check_able
 from preorder.methods.shipped import shipped_models
 from preorder.processes import in_order
@@ -155,7 +155,7 @@ def _texts(
         found = chain.from_iterable(orders(model, [sentence], find, stanza) for sentence in sentences)
     else:
         found = orders(model, sentences, find, stanza, workers, BATCH // (job.n_best or 1))
-    items = (tick(1) or item for item in found)
+    items: Iterator[Any] = (tick(1) or item for item in found)
     with contextlib.ExitStack() as stack:
         if job.confidence_out is not None:
             items = _written(items, stack.enter_context(files.writer(job.confidence_out)))
