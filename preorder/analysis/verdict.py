@@ -107,6 +107,22 @@ CASES: tuple[Case, ...] = (
         True,
     ),
     Case(
+        "Python's documentation, Ja→En, 10,000 pairs",
+        Profile(9641, 0.56, 0.18, 0.53, 0.076, 19.2),
+        10.73,
+        3.6,
+        3.1,
+        True,
+    ),
+    Case(
+        "Python's documentation, En→Tr, 1,000 pairs",
+        Profile(1000, 0.77, 0.45, -0.09, 0.347, 16.3),
+        3.59,
+        -0.2,
+        -0.2,
+        False,
+    ),
+    Case(
         "Python's documentation, En→Tr, 3,949 pairs",
         Profile(3949, 0.62, 0.27, 0.51, 0.202, 16.4),
         9.73,
