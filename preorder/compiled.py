@@ -18,7 +18,7 @@ from collections.abc import Callable
 from functools import cache
 from hashlib import blake2b
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numba
 from numba.core.compiler import CompileResult
@@ -28,6 +28,8 @@ from numba.misc.appdirs import AppDirs
 from preorder.errors import DataError
 from preorder.io.files import write_bytes
 from preorder.progress import announce
+
+Function = TypeVar("Function", bound=Callable[..., Any])  # compiled, it keeps its types
 
 MOST_KEPT = 8  # folders of other versions of a module and its imports that are left, the newest
 
@@ -140,7 +142,7 @@ class _Kept:
             write_bytes(str(path), dumps(result._reduce()))
 
 
-inner = numba.njit(no_cpython_wrapper=True, no_cfunc_wrapper=True)
+inner: Callable[[Function], Function] = numba.njit(no_cpython_wrapper=True, no_cfunc_wrapper=True)
 """Compile a function that only compiled ones call; without what Python needs to call it, in half the time."""
 
 
@@ -155,7 +157,7 @@ def import_without_blas() -> None:
         del sys.modules["scipy.linalg"]
 
 
-def entry_point(function: Callable[..., Any]) -> Callable[..., Any]:
+def entry_point(function: Function) -> Function:
     """Compile at the first call, and run without Python's lock; what calls it shares its code."""
     dispatcher = numba.njit(nogil=True)(function)
     dispatcher._cache = _Kept(function)

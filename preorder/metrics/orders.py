@@ -95,8 +95,10 @@ def order_statistics(groups: Sequence[Collection[int]], positions: Sequence[Coll
     if not np.array_equal(lengths, other):
         raise DataError("a sentence has more or fewer target groups than positions")
     offsets = np.concatenate(([0], np.cumsum(lengths)))
-    flat = (np.fromiter(chain.from_iterable(rows), np.int64, offsets[-1]) for rows in (groups, positions))
-    return _statistics(*flat, offsets)
+    keys, ranks = (
+        np.fromiter(chain.from_iterable(rows), np.int64, offsets[-1]) for rows in (groups, positions)
+    )
+    return _statistics(keys, ranks, offsets)
 
 
 def sentence_scores(statistics: np.ndarray) -> np.ndarray:
