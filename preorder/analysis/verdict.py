@@ -107,6 +107,14 @@ CASES: tuple[Case, ...] = (
         True,
     ),
     Case(
+        "Python's documentation, En→Ja, 41,301 pairs",
+        Profile(39814, 0.51, 0.17, 0.60, 0.035, 19.3),
+        28.94,
+        3.1,
+        1.2,
+        True,
+    ),
+    Case(
         "Python's documentation, Ja→En, 10,000 pairs",
         Profile(9641, 0.56, 0.18, 0.53, 0.076, 19.2),
         10.73,

@@ -38,7 +38,7 @@ NAME = re.compile(r"pydocs-(\w\w)-(\w\w)-(\d+)")
 DRAWN = {
     "gold": "gold order",
     "preorder_gold_trained_adapted": "adapted order",
-    "preorder_gold_trained_network": "own order",
+    "preorder_gold_trained": "own order, btg",
     "preorder_gold_trained_transfer": "transferred order",
     "guided": "guided attention",
 }
