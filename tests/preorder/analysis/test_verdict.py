@@ -43,6 +43,11 @@ def test_the_distance():
     )
 
 
+@pytest.mark.parametrize(("steps", "is_near"), [(2.4, True), (2.6, False)])
+def test_beyond_two_and_a_half_steps_no_case_is_near(steps, is_near):
+    assert Verdict.of(replace(TEXT, length=16 * 1.5**steps), (PAYS, FAILS)).is_near == is_near
+
+
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
