@@ -21,7 +21,14 @@ from markupsafe import Markup, escape
 from preorder.analysis import CURVE_METRICS, EXAMPLE_METRIC, GAIN_WIDTH, analyses
 from preorder.analysis.analyses import EvaluationData, EvaluationFiles, Examples, read_evaluation_data
 from preorder.analysis.diagnosis import diagnose_translations, translation_tables
-from preorder.analysis.plots import breakdown_title, curves_title, draw_breakdown, draw_curves, svg_element
+from preorder.analysis.plots import (
+    NOT_IN_XML,
+    breakdown_title,
+    curves_title,
+    draw_breakdown,
+    draw_curves,
+    svg_element,
+)
 from preorder.analysis.results import (
     SCORE_FORMATS,
     Breakdown,
@@ -42,9 +49,13 @@ from preorder.metrics import METRICS, TOKENIZERS, MetricOptions
 from preorder.progress import LOGGER
 
 MANIFEST = "report.json"  # which files a run has, and how to measure them
+LONGEST = 4096  # characters of a text in it: pictures of longer ones take minutes
 
 KINDS: dict[str, tuple[Callable[[Any], bool], str]] = {
-    "text": (lambda value: isinstance(value, str) and value != "", "not a text"),
+    "text": (
+        lambda value: isinstance(value, str) and 0 < len(value) <= LONGEST,
+        f"not a text of at most {LONGEST:,} characters",
+    ),
     "texts": (
         lambda value: (
             isinstance(value, list)
@@ -53,7 +64,10 @@ KINDS: dict[str, tuple[Callable[[Any], bool], str]] = {
         ),
         "not a list of texts, each once",
     ),
-    "object": (lambda value: isinstance(value, dict) and value != {}, "not an object"),
+    "object": (
+        lambda value: isinstance(value, dict) and value != {} and all(map(KINDS["text"][0], value)),
+        f"not an object with names of at most {LONGEST:,} characters",
+    ),
     "tokenizer": (TOKENIZERS.__contains__, f"{{!r}} is none of {', '.join(TOKENIZERS)}"),
     "boolean": (lambda value: isinstance(value, bool), "neither true nor false"),
     "facts": (
@@ -297,7 +311,7 @@ def page(title: str, runs: Sequence[Run] = (), gallery: Gallery | None = None) -
     else:
         headings = [(name, run.title) for name, run, _ in sections] if len(runs) > 1 else []
     values = {"headings": headings, "sections": sections, "summary": _summary(runs), "gallery": gallery}
-    return _template().render(title=title, **values).strip() + "\n"
+    return NOT_IN_XML.sub("\ufffd", _template().render(title=title, **values).strip()) + "\n"
 
 
 @cache

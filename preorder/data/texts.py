@@ -34,11 +34,11 @@ _KINDS = (  # pattern of the first filled line, what the file is (None: a table)
     ),
     (re.compile(r"\S+( / \S+){3,}\s*$"), "jieba's output, word / word", "python -m jieba -d ' ' has spaces"),
     (
-        re.compile(r"[^\s/|]+([/|])\S+( [^\s/|]+\1\S+){3,}\s*$|\S+_[A-Z]+\$?( \S+_[^\sa-z]+){3,}\s*$"),
+        re.compile(r"[^\s/|]+([/|])\S+( [^\s/|]+\1\S+){3,}\s*$|\S+_[A-Z]+\$?( \S+_[^\s_a-z]+){3,}\s*$"),
         "words with their tags",
         "give the words, and the tags in a file for --pos",
     ),
-    (re.compile(r"[^\t]+\t[^\t]*,[^\t]*,\*"), "MeCab's output", "mecab -O wakati writes words with spaces"),
+    (re.compile(r"[^\t]+\t[^\t,]*,[^\t]*,\*"), "MeCab's output", "mecab -O wakati writes words with spaces"),
     (re.compile(r"# Sentence pair \("), "GIZA++'s output", "give the text that was aligned"),
     (re.compile(r"Sentence #1\b"), "CoreNLP's output", "use its tokens, one sentence a line"),
     (
@@ -47,7 +47,7 @@ _KINDS = (  # pattern of the first filled line, what the file is (None: a table)
         "`trees` reads it; give its words as text",
     ),
     (
-        re.compile(r".*\S.*\t.*\S"),
+        re.compile(r"\s*\S[^\t]*\t\s*\S"),
         None,
         "words<TAB>tags are for --annot of train, apply and show, or fields=2 of preorder.LineModel; "
         "of other tables give one column",

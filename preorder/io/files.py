@@ -38,6 +38,7 @@ _ENCODINGS = (  # how a file begins that is no UTF-8 text, and what to say of it
     (re.compile(rb"[^\n]*\r[^\n]+\r[^\n]*\n?$"), "lines end in CR alone: convert it, tr '\\r' '\\n'"),
 )
 
+MAX_LINE = 1 << 24  # bytes of a line; of a small file that was compressed, one may be of any size
 BLOCK_SIZE = 1 << 17  # bytes of the first file that a Block has, about
 
 
@@ -51,11 +52,18 @@ def read_lines(path: str) -> Iterator[str]:
     with opened(path) as stream:
         number = 1
         try:
-            for line in stream:
+            for line in _raw_lines(stream):
                 yield decoded(line, path, number)
                 number += 1
         except Exception as error:
             raise _reading_error(path, error, number) from None
+
+
+def _raw_lines(stream: BinaryIO) -> Iterator[bytes]:
+    while line := stream.readline(MAX_LINE + 1):
+        if len(line) > MAX_LINE:
+            raise DataError(f"a line of more than {MAX_LINE >> 20} MiB")
+        yield line
 
 
 def decoded(line: bytes, path: str, number: int) -> str:
@@ -205,7 +213,7 @@ class Block(NamedTuple):
 def read_blocks(paths: Sequence[str], size: int = BLOCK_SIZE) -> Iterator[Block]:
     """Yield the lines of several files side by side, in blocks of about ``size`` bytes of the first."""
     with contextlib.ExitStack() as stack:
-        streams = [stack.enter_context(opened(path)) for path in paths]
+        streams = [_raw_lines(stack.enter_context(opened(path))) for path in paths]
         first = lines = 1
         while lines:
             columns: list[list[bytes]] = []
@@ -234,7 +242,7 @@ def read_blocks(paths: Sequence[str], size: int = BLOCK_SIZE) -> Iterator[Block]
                 raise ended_early(ended[0], longer[0], first)
 
 
-def _some(stream: BinaryIO, size: int) -> Iterator[bytes]:
+def _some(stream: Iterator[bytes], size: int) -> Iterator[bytes]:
     for line in stream:
         yield line
         size -= len(line)

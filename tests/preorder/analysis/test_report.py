@@ -51,7 +51,9 @@ def test_everything(tmp_path):
         ({"references": []}, "report.references: not a list of texts"),
         ({"references": ["a", "a"]}, "report.references: not a list of texts, each once"),
         ({"references": [1]}, "report.references: not a list of texts"),
+        ({"title": "a" * 4097}, "report.title: not a text of at most 4,096 characters"),
         ({"systems": {}}, "report.systems: not an object"),
+        ({"systems": {"a" * 4097: {"runs": ["b"]}}}, "report.systems: not an object with names of at most"),
         ({"systems": {"a": "b"}}, "report.systems.a: not an object"),
         ({"systems": {"a": {"runs": ["b"], "order": 1}}}, "report.systems.a: unknown field 'order'"),
         ({"titel": "A"}, "report: unknown field 'titel', only title"),
@@ -98,7 +100,10 @@ def folder(tmp_path_factory):
     texts = {"source": "test.src", "references": ["test.ref"], "alignment": "align", "tokenize": "none"}
     title = f"Run {HOSTILE}"
     systems["base"]["about"] = f"all of {HOSTILE}"
-    told = {"facts": {f"steps {HOSTILE}": "3,000"}, "warnings": [f"beware of {HOSTILE}"]}
+    told = {
+        "facts": {f"steps {HOSTILE}": "3,000", "control": "a\0b\x1bc"},
+        "warnings": [f"beware of {HOSTILE}"],
+    }
     manifest(folder, title=title, systems=systems, robustness="robustness.json", **texts, **told)
     return folder
 
@@ -147,6 +152,7 @@ def test_page(page, tmp_path):
     ]
     for told in (f"beware of {HOSTILE}", f"steps {HOSTILE}", f"all of {HOSTILE}", "ours<b> "):
         assert str(escape(told)) in text
+    assert "<dd>a\ufffdb\ufffdc</dd>" in text
     assert re.findall(r'\s(?:src|href|data|action)="(?!#)', text) == []  # nothing from elsewhere
     assert text.count("<script") == 1  # ours
     names = re.findall(r'\sid="([^"]*)"', text)

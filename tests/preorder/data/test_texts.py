@@ -79,6 +79,13 @@ def test_a_file_of_another_kind_is_refused_at_its_first_filled_line(kind, tmp_pa
         list(read_text(str(path), str))
 
 
+def test_a_long_line_is_not_looked_at_for_ever():
+    for line in (f"A_A{' ____' * 30} x", "a" * 2**20):
+        assert next(text_lines("file", iter([line]))) == line
+    with pytest.raises(DataError, match="a tab in the line"):
+        next(text_lines("file", iter(["a\t" + "," * 2**20])))
+
+
 @pytest.mark.parametrize("line", PLAIN)
 def test_text_that_looks_a_little_like_it_is_read(line, tmp_path):
     assert list(read_text(write(tmp_path / "file", line, "x\ty"), str)) == [line, "x\ty"]

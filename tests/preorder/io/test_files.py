@@ -6,8 +6,11 @@ import lzma
 import random
 import sys
 import time
+from collections import deque
 from contextlib import nullcontext
 from importlib import import_module
+from types import SimpleNamespace
+from unittest.mock import Mock
 
 import pytest
 
@@ -152,12 +155,9 @@ def test_damaged_data_is_one_line(tmp_path, suffix, fault):
 
 
 def test_a_lack_of_memory_is_not_damage(monkeypatch):
-    def lines():
-        yield b"a\n"
-        raise MemoryError
-
-    monkeypatch.setattr(files, "open_bytes", lambda _: nullcontext(lines()))
     for read in (files.read_lines, lambda path: files.read_blocks([path])):
+        stream = SimpleNamespace(readline=Mock(side_effect=[b"a\n", MemoryError]))
+        monkeypatch.setattr(files, "open_bytes", Mock(return_value=nullcontext(stream)))
         with pytest.raises(MemoryError):
             list(read("text.gz"))
 
@@ -176,3 +176,14 @@ def test_without_what_compresses(tmp_path, monkeypatch, module, suffix, error, r
         with pytest.raises(error, match=reason):
             use()
     assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("read", [files.read_lines, lambda path: files.read_blocks([path])])
+def test_a_line_without_end_is_refused(tmp_path, read):
+    """What is longer than memory may come of a small file."""
+    path = tmp_path / "text.gz"
+    path.write_bytes(gzip.compress(b"a\n" + b"b" * files.MAX_LINE + b"\nc\n", 1))
+    with pytest.raises(DataError, match=r"text\.gz:2: a line of more than 16 MiB"):
+        deque(read(str(path)), maxlen=0)
+    path.write_bytes(gzip.compress(b"b" * (files.MAX_LINE - 1) + b"\n", 1))
+    assert len(list(read(str(path)))) == 1
