@@ -4,6 +4,7 @@ Why:
 
 - ``torch.load`` of torch >= 2.6 unpickles only allowed classes, and checkpoints hold their options as an
   ``argparse.Namespace``. We allow this class and no other.
+- ``save_format: safetensors`` saves ``x.safetensors``; loading looks for ``x.*.safetensors``.
 - A file that is no checkpoint ends in a traceback; weights that are not finite translate;
   ``onmt_average_models`` takes the vocabulary of the first, whatever the others have.
 - With ``train_from`` the model's options are the checkpoint's, without a word where the configuration
@@ -44,6 +45,7 @@ _DAMAGE = RuntimeError, ValueError, EOFError, LookupError, TypeError, AttributeE
 READ_WITH = ("preorder_model", "src_subword_model", "tgt_subword_model")
 """Options whose files decide how a text is read."""
 
+_GENERATOR = "generator."
 _AVERAGE = "onmt.bin.average_models"
 _NOTE = "validation_perplexity"  # in the options that a checkpoint holds
 _FOUND = "validation_perplexities"  # in a model saver: of each step, since the training began
@@ -63,16 +65,51 @@ def read_options(path: str) -> Namespace:
     return _part(checkpoint, "opt", Namespace, path)
 
 
+@adapts("onmt.models.model:BaseModel", "load_safe_state_dict")
+def _load_safetensors(original: Any, self: Any, model_path: str, *args: Any, **kwargs: Any) -> Any:
+    path = Path(f"{model_path}.safetensors")
+    if not path.is_file() and list(path.parent.glob(f"{path.stem}.*.safetensors")):
+        return original(self, model_path, *args, **kwargs)
+    weights = _read_safetensors(path)
+    return self.load_state_dict({"model": weights, "generator": {}}, *args, **kwargs)
+
+
+def _read_safetensors(path: Path) -> dict[str, Any]:
+    """Return the weights of a checkpoint that holds none itself."""
+    from safetensors import SafetensorError
+    from safetensors.torch import load_file
+
+    if not path.is_file():
+        reason = "no weights: they are neither in it nor in a file .safetensors"
+        raise DataError(reason, str(path.with_suffix(".pt")))
+    try:
+        weights = load_file(path)
+    except SafetensorError as error:
+        raise DataError(f"not safetensors: {error}", str(path)) from None
+    _check_weights(weights, str(path))
+    return weights
+
+
 @adapts("onmt.models.model_saver", "torch.load")
 @adapts("onmt.bin.release_model", "torch.load")
-@adapts(_AVERAGE, "torch.load")
 def _load(original: Any, file: Any, *args: Any, **kwargs: Any) -> Any:
     return _checked(_read(original, str(file), *args, **kwargs), str(file))
 
 
+@adapts(_AVERAGE, "torch.load")
+def _load_whole(original: Any, file: Any, *args: Any, **kwargs: Any) -> Any:
+    """Put the weights of a file of safetensors to those that torch reads."""
+    checkpoint = _checked(_read(original, str(file), *args, **kwargs), str(file))
+    if "model" not in checkpoint:
+        weights = _read_safetensors(Path(file).with_suffix(".safetensors"))
+        of_generator = {name for name in weights if name.startswith(_GENERATOR)}
+        checkpoint["model"] = {name: weights[name] for name in weights.keys() - of_generator}
+        checkpoint["generator"] = {name.removeprefix(_GENERATOR): weights[name] for name in of_generator}
+    return checkpoint
+
+
 def _checked(checkpoint: Any, path: str) -> Any:
-    if options.is_ours(_part(checkpoint, "opt", Namespace, path)):
-        _part(checkpoint, "model", dict, path)
+    _part(checkpoint, "opt", Namespace, path)
     vocabularies = _part(checkpoint, "vocab", dict, path)
     for name, kind in (("src", list), ("tgt", list), ("data_task", str)):
         if not _part(vocabularies, name, kind, path):

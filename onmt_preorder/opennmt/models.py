@@ -130,6 +130,8 @@ def _add_jumps(model_opt: Namespace, opt: Namespace, checkpoint: dict[str, Any])
                 f"distortion: {model_opt.distortion} adds parameters to the model of train_from: "
                 "the optimizer must begin anew, reset_optim: all"
             )
+        if "model" not in checkpoint:
+            raise UsageError("distortion cannot be added to a model in safetensors: train_from needs a .pt")
         add_jumps(
             checkpoint["model"], model_opt.distortion, model_opt.distortion_window, model_opt.param_init
         )

@@ -122,7 +122,7 @@ def train(name, kill_at=0):
     folder = Path(name).resolve()
     folder.mkdir()
     steps = ("-train_steps", 2, "-save_checkpoint_steps", 1, "-keep_checkpoint", 1)
-    line = ("-config", "../config.yaml", *steps)
+    line = ("-config", "../config.yaml", *steps, "-save_format", sys.argv[1])
     return work_in_fork(folder, lambda: call(folder, "onmt_train", *line), kill_at)
 
 status, operations = train("whole")
@@ -134,16 +134,20 @@ for number in range(1, operations + 1, 4):
 
 
 @pytest.mark.slow
-def test_each_checkpoint_is_whole_whenever_the_training_dies(tmp_path):
+@pytest.mark.parametrize("save_format", ["pytorch", "safetensors"])
+def test_each_checkpoint_is_whole_whenever_the_training_dies(tmp_path, save_format):
     pytest.importorskip("onmt", reason="OpenNMT-py is not installed: see the README")
     import torch
+    from safetensors.torch import load_file
 
     from tests.support import opennmt
 
     def weights(path):
-        """Return the weights of a checkpoint."""
+        """Return the weights of a checkpoint, from its own file or the one beside it."""
         found = torch.load(path, weights_only=True)
         assert {"vocab", "opt", "optim"} <= found.keys()
+        if "model" not in found:
+            return load_file(path.with_suffix(".safetensors"))
         return found["model"] | {f"generator.{name}": value for name, value in found["generator"].items()}
 
     opennmt.write_training_task(tmp_path, 20, 20)
@@ -151,7 +155,7 @@ def test_each_checkpoint_is_whole_whenever_the_training_dies(tmp_path):
     paths = {f"{side}_vocab": f"../vocab.{side}" for side in ("src", "tgt")}
     changes = {**paths, "data": data, "batch_size": 64, "bucket_size": 20}
     (tmp_path / "config.yaml").write_text(yaml.safe_dump(opennmt.TINY | changes))
-    opennmt.run(tmp_path, "python", "-c", TRAININGS)
+    opennmt.run(tmp_path, "python", "-c", TRAININGS, save_format)
 
     (last,) = (tmp_path / "whole").glob("*.pt")
     assert last.name == "model_step_2.pt"
@@ -165,6 +169,7 @@ def test_each_checkpoint_is_whole_whenever_the_training_dies(tmp_path):
             assert found.keys() == expected.keys()
             if step == 2:
                 assert all(torch.equal(found[name], value) for name, value in expected.items()), folder
+        assert all(load_file(path).keys() == expected.keys() for path in folder.glob("*.safetensors"))
         seen.append(steps[-1] if steps else 0)
     assert seen == sorted(seen)  # a checkpoint that is there stays until the next one is
     assert set(seen) == {0, 1, 2}

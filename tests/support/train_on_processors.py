@@ -9,6 +9,9 @@ import onmt.train_single
 import onmt.utils.distributed as distributed
 import torch
 
+import onmt_preorder
+
+onmt_preorder.register()  # in each process
 torch.cuda.device_count = lambda: 2
 torch.cuda.set_device = lambda device: None
 torch.cuda.ByteTensor = torch.ByteTensor

@@ -74,7 +74,7 @@ def check_training(opt: Namespace) -> None:
     given = ((option, getattr(opt, option)) for option in _TYPES)
     whose = [f"{option}: {kind}" for option, kind in given if kind in _TYPES[option]]
     for each in [*whose, *["local_reordering_window"] * bool(opt.local_reordering_window)]:
-        refuse(opt, "truncated_decoder save_format use_ckpting", each)
+        refuse(opt, "truncated_decoder use_ckpting", each)
     for name, option in (item for part in _PARTS for item in part.OPTIONS.items()):
         if option.need and getattr(opt, name) != option.default and not option.need[1](opt):
             raise UsageError(f"{name} has no effect without {option.need[0]}")

@@ -8,7 +8,10 @@ Can go when its commands write beside a file and then rename.
 
 from __future__ import annotations
 
+import contextlib
 from argparse import Namespace
+from contextvars import ContextVar
+from pathlib import Path
 from typing import Any
 
 from onmt_preorder.wrapping import adapts
@@ -17,6 +20,9 @@ from preorder.errors import UsageError
 from preorder.io import files
 from preorder.io.atomic import atomic_file, is_special
 from preorder.io.storage import compressed, split_suffix
+
+# What ends when both files of a checkpoint with safetensors are written, else None.
+_both: ContextVar[contextlib.ExitStack | None] = ContextVar("both", default=None)
 
 
 @adapts("onmt.bin.translate", "translate")
@@ -46,5 +52,31 @@ def _save(original: Any, value: Any, file: Any) -> None:
         original(value, file)
         return
     # Given a name, torch would write that of the temporary file into the checkpoint.
-    with atomic_file(str(file)) as temporary, temporary.open("wb") as stream:
+    with _whole(str(file)) as temporary, temporary.open("wb") as stream:
         original(value, stream)
+
+
+@adapts("onmt.models.model_saver:ModelSaver", "_st_save")
+def _save_both(original: Any, *args: Any) -> Any:
+    """Let the weights appear before the ``.pt`` that needs them: where that is, the checkpoint is whole."""
+    import safetensors.torch
+
+    def save_weights(tensors: dict[str, Any], path: str) -> None:
+        with _whole(path) as temporary:  # of copies, as tied weights share memory
+            save_file({name: tensor.clone() for name, tensor in tensors.items()}, temporary)
+
+    save_file = safetensors.torch.save_file  # which OpenNMT-py imports as it saves
+    with contextlib.ExitStack() as both:
+        before = _both.set(both)  # which ends what was written last first
+        safetensors.torch.save_file = save_weights
+        try:
+            return original(*args)
+        finally:
+            safetensors.torch.save_file = save_file
+            _both.reset(before)
+
+
+def _whole(path: str) -> contextlib.AbstractContextManager[Path]:
+    both = _both.get()
+    file = atomic_file(path)
+    return file if both is None else contextlib.nullcontext(both.enter_context(file))

@@ -14,6 +14,7 @@ from onmt.train_single import _get_model_opts
 from onmt.trainer import Trainer
 from onmt.utils.optimizers import Optimizer
 from onmt.utils.parse import ArgumentParser
+from safetensors.torch import save_file
 
 from onmt_preorder.cli import main
 from onmt_preorder.opennmt import corpora
@@ -53,6 +54,20 @@ def test_the_state_of_another_optimizer():
     one, other = (Optimizer.from_opt(make_model(distortion=each), make_opt()) for each in ("none", "hidden"))
     with pytest.raises(UsageError, match="train_from has the state of another optimizer$"):
         other.load_state_dict(one.state_dict())
+
+
+def test_weights_in_a_file_of_their_own(tmp_path):
+    model = make_model()
+    path = str(tmp_path / "model")
+    with pytest.raises(DataError, match=r"model\.pt: no weights: they are neither in it nor in a file"):
+        model.load_safe_state_dict(path)
+    write(tmp_path / "model.safetensors", "no weights")
+    with pytest.raises(DataError, match=r"model\.safetensors: not safetensors: "):
+        model.load_safe_state_dict(path)
+    weights = {name: torch.full_like(weight, torch.nan) for name, weight in model.state_dict().items()}
+    save_file(weights, f"{path}.safetensors")
+    with pytest.raises(DataError, match=r"model\.safetensors: the weights are not finite: "):
+        model.load_safe_state_dict(path)
 
 
 # --- resuming ---

@@ -9,6 +9,7 @@ from onmt.model_builder import build_model
 from onmt.modules import multi_headed_attn
 from onmt.translate.beam_search import BeamSearchBase
 from onmt.utils.loss import LossCompute
+from safetensors.torch import load_file
 
 from onmt_preorder.opennmt import training
 from onmt_preorder.opennmt.repairs import attention
@@ -116,21 +117,34 @@ def same(one, other):
     return torch.equal(one, other) if isinstance(one, torch.Tensor) else one == other
 
 
-def test_resuming_is_as_if_nothing_had_happened(folder):
-    whole = train(folder, "whole", 4, **BOTH)
-    half = train(folder, "begun", 2, **BOTH)
-    resumed = train(folder, "resumed", 4, train_from=str(half), **BOTH)
+@pytest.mark.parametrize("form", ["pytorch", "safetensors"])
+def test_resuming_is_as_if_nothing_had_happened(folder, form):
+    whole = train(folder, "whole", 4, save_format=form, **BOTH)
+    half = train(folder, "begun", 2, save_format=form, **BOTH)
+    resumed = train(folder, "resumed", 4, save_format=form, train_from=str(half), **BOTH)
     one, other = (torch.load(path, weights_only=True) for path in (whole, resumed))
     assert same(one["optim"], other["optim"])
     assert one["vocab"] == other["vocab"]
     assert translated(folder, whole) == translated(folder, resumed)
-    assert same(one["model"], other["model"])
-    whole.write_bytes(b"")
-    del one["model"]  # as save_format: safetensors would leave it
-    torch.save(one, whole)
-    for command in ("onmt_average_models", "-models"), ("onmt_translate", "-src", "x", "-model"):
-        with pytest.raises(DataError, match=r"whole_step_4\.pt: not a checkpoint of OpenNMT-py: no 'model'"):
-            call(folder, *command, whole, "-output", "out")
+    if form == "pytorch":
+        assert same(one["model"], other["model"])
+    else:
+        assert one.keys().isdisjoint(["model", "generator"])
+        first, second = (load_file(path.with_suffix(".safetensors")) for path in (whole, resumed))
+        assert same(first, second)
+
+
+def test_the_average_of_safetensors_is_that_of_the_same_training_in_one_file(folder):
+    found = []
+    for form in ("pytorch", "safetensors"):
+        paths = [train(folder, f"{form}{steps}", steps, save_format=form, **BOTH) for steps in (1, 3)]
+        call(folder, "onmt_average_models", "-models", *paths, "-output", "average.pt")
+        found.append(torch.load(folder / "average.pt", weights_only=True))
+    assert same(*({part: each[part] for part in ("model", "generator", "vocab")} for each in found))
+    assert translated(folder, "average.pt")
+    paths[1].with_suffix(".safetensors").unlink()
+    with pytest.raises(DataError, match="no weights: they are neither in it nor in a file"):
+        call(folder, "onmt_average_models", "-models", *paths, "-output", "average.pt")
 
 
 def test_nothing_is_left_to_train(folder):

@@ -323,6 +323,8 @@ def test_tied_weights_are_saved_and_averaged_and_blank_dev_lines_scored(folder, 
     for part in ("model", "generator"):
         for name, tensor in mean[part].items():
             torch.testing.assert_close(tensor, (one[part][name] + 2 * other[part][name]) / 3)
+    train(folder, **tied | {"save_format": "safetensors", "save_model": "tied_safe"})
+    assert translate(folder, ["w1￨0 w2￨1"], "tied_safe_step_4.pt", "-max_length", 4)
 
 
 def test_guided_alignment_of_a_source_with_its_end(folder):

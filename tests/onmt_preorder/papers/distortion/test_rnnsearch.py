@@ -245,14 +245,17 @@ def test_a_trained_rnnsearch_gets_jumps(context):
     ("trained", "wanted", "message"),
     [
         ("none", {"distortion": "hidden"}, "the optimizer must begin anew, reset_optim: all"),
+        (None, {"distortion": "hidden", "reset_optim": "all"}, "cannot be added to a model in safetensors"),
         ("target", {"distortion": "hidden"}, "distortion_window: 3, which cannot become hidden, 3"),
         ("target", {"distortion": "none"}, "has distortion: target, .* cannot become none, 3"),
         ("target", {"distortion": "target", "distortion_window": 5}, "cannot become target, 5"),
     ],
 )
 def test_jumps_that_cannot_be_added_or_changed(trained, wanted, message):
-    changes = {"distortion": trained}
+    changes = {"distortion": trained or "none"}
     checkpoint = checkpoint_of(build(**changes), **changes)
+    if trained is None:
+        del checkpoint["model"]
     with pytest.raises(UsageError, match=message):
         build(checkpoint=checkpoint, **wanted)
 
