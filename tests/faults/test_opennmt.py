@@ -57,7 +57,7 @@ SPOILT = {
     "without_tgt": (lambda saved: saved["vocab"].pop("tgt"), NONE.format("tgt")),
     "no_words": (lambda saved: saved["vocab"]["src"].clear(), "checkpoint of OpenNMT-py: 'src' is empty"),
     "other_options": (lambda saved: saved.update(opt=3), NONE.format("opt")),
-    "without_weights": (lambda saved: saved.pop("model"), "not a checkpoint of OpenNMT-py: no 'model' in it"),
+    "without_weights": (lambda saved: saved.pop("model"), "no weights: they are neither in it nor in"),
     "empty_weight": (lambda saved: saved["model"].update({WEIGHT: torch.empty(0)}), NO_FIT),
     "without_generator": (lambda saved: saved.pop("generator"), NO_FIT),
     "short_generator": (lambda saved: saved.update(generator=SMALL), NO_FIT),
@@ -132,7 +132,7 @@ onmt_translate -src valid.src -output out | the following arguments are required
 onmt_build_vocab -config config.yaml -save_data x | vocab.src is there already: -overwrite
 average other_words.pt | model_step_1.pt and other_words.pt are of different models: their wor
 average nan.pt | nan.pt: the weights are not finite
-average without_weights.pt | without_weights.pt: not a checkpoint of OpenNMT-py: no 'model' in it
+average without_weights.pt | without_weights.pt: no weights: they are neither in it nor in
 release --model absent.pt | absent.pt: No such file
 onmt_server --model_config absent | absent: cannot be read
 onmt_server --model_config config.yaml | config.yaml:1: not JSON
