@@ -115,6 +115,8 @@ def check_outputs(now, before, after):
 TRAININGS = """
 import signal, sys
 from pathlib import Path
+import onmt_preorder
+onmt_preorder.register()
 from tests.support.kill_points import work_in_fork
 from tests.support.opennmt import call
 
