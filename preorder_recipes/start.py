@@ -10,9 +10,11 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Sequence
+from statistics import fmean
 from typing import Any
 
 from onmt_preorder.opennmt import registration
+from preorder.data.formats import parse_tokens
 from preorder.io import files
 from preorder_recipes import run as main_job
 from preorder_recipes.commands import execute, make_parser
@@ -47,8 +49,8 @@ def start(arguments: argparse.Namespace) -> None:
             runner.say(message)
     chosen = {"data": corpus, "source": source, "target": target}
     if arguments.size == BY_TEXT:
-        words = [line.split() for line in files.read_lines(str(corpus / f"train.{source}"))]
-        settings = settings_for(len(words), sum(map(len, words)) / len(words))
+        lengths = [len(parse_tokens(line)) for line in files.read_lines(str(corpus / f"train.{source}"))]
+        settings = settings_for(len(lengths), fmean(lengths))
         if arguments.subwords:
             settings = {"size": settings["size"]}
         named = " ".join(f"--{name.replace('_', '-')} {value}" for name, value in settings.items())

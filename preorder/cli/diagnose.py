@@ -6,6 +6,7 @@ import argparse
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from preorder.alignment.eflomal import align
@@ -119,18 +120,19 @@ class Test:
 def run(arguments: argparse.Namespace) -> None:
     """Print how far the languages' orders differ, what translations could gain, and a verdict."""
     has_pair, has_headroom, has_orders = _asked(arguments)
-    languages = tuple(arguments.tokenize.split(",")) if "," in arguments.tokenize else (None, None)
-    text = Source(arguments.src, pos=arguments.pos, tokenize=languages[0])
-    pair = Pair(text, arguments.tgt, arguments.align, languages[1])
+    language, comma, other = arguments.tokenize.partition(",")
+    text = Source(arguments.src, pos=arguments.pos, tokenize=language if comma else None)
+    pair = Pair(text, arguments.tgt, arguments.align, other or None)
     most, seed, answers = arguments.lines, arguments.seed, []
     if has_headroom:
-        others = {"tokenize": NONE, "split": make_tokenizer(languages[1])} if languages[1] else {}
+        others = {"tokenize": NONE, "split": make_tokenizer(other)} if comma else {}
         others |= {"metrics": ("bleu",), "words": DEFAULTS.words}
         answers.append(_headroom(options.taken(Translations, arguments, **others)))
     if has_pair:
         answers.insert(0, _pair(pair, most, seed))
     if has_orders:
-        systems, split = runs_by_name(arguments.hyp), _splitters(arguments.tokenize)
+        split = (make_tokenizer(language), make_tokenizer(other)) if comma else _split_as_bleu(language)
+        systems = runs_by_name(arguments.hyp)
         test = Test(arguments.test_src, arguments.ref or [], systems, split)
         answers.append(_orders(test, pair if has_pair else None, most, seed))
     curves = [one for answer in answers for one in answer.curves]
@@ -148,9 +150,9 @@ def run(arguments: argparse.Namespace) -> None:
         tables += [one for answer in answers for one in answer.details]
         tables += [table for one in curves for table in curve_tables(one)]
     print_tables(tables)
-    for line in (line for answer in answers for line in answer.advice):
+    for line in chain.from_iterable(answer.advice for answer in answers):
         print(line)
-    for line in (line for answer in answers for line in answer.verdicts):
+    for line in chain.from_iterable(answer.verdicts for answer in answers):
         print_bold(line)
 
 
@@ -173,14 +175,11 @@ def _asked(arguments: argparse.Namespace) -> tuple[bool, bool, bool]:
     return has_pair, has_headroom, by_links
 
 
-def _splitters(tokenize: str) -> tuple[Splitter, Splitter]:
-    """Return the tokenizers of both sides: those of two languages, or spaces and that of BLEU."""
+def _split_as_bleu(name: str) -> tuple[Splitter, Splitter]:
+    """Return what splits a source, at spaces, and its translations, by a tokenizer of BLEU."""
     from preorder.metrics.translation import tokenizer
 
-    if "," in tokenize:
-        source, target = map(make_tokenizer, tokenize.split(","))
-        return source, target
-    of_bleu = tokenizer(tokenize)
+    of_bleu = tokenizer(name)
     return str.split, lambda line: of_bleu(line).split()
 
 
