@@ -8,6 +8,7 @@ A message names a value of the caller's in backquotes, as `` `held_out` ``: a co
 from __future__ import annotations
 
 import contextlib
+import copyreg
 import importlib
 import shlex
 from collections.abc import Iterator
@@ -26,13 +27,7 @@ class PreorderError(Exception):
     status = 2
 
     def __reduce__(self) -> tuple[Any, ...]:  # between processes: some take other arguments than their base
-        return _copied, (type(self), self.args, self.__dict__)
-
-
-def _copied(kind: type[PreorderError], arguments: tuple[Any, ...], values: dict[str, Any]) -> PreorderError:
-    error = kind.__new__(kind, *arguments)
-    error.__dict__.update(values)
-    return error
+        return copyreg.__newobj__, (type(self), *self.args), self.__dict__  # type: ignore[attr-defined]
 
 
 class DataError(PreorderError):

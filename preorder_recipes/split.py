@@ -13,7 +13,7 @@ from itertools import chain
 from pathlib import Path, PurePath
 
 from preorder.annotate.options import LANGUAGE
-from preorder.annotate.tokenizers import languages_of
+from preorder.annotate.tokenizers import languages_of, log_tokenizers
 from preorder.command_line.options import add_number, positive
 from preorder.data.formats import parse_tokens
 from preorder.errors import DataError, UsageError, errors_in
@@ -93,6 +93,7 @@ def write_split(arguments: argparse.Namespace, out: str) -> list[str]:
     """
     names = names_of(arguments)
     _check_replaceable(Path(out), names, [getattr(arguments, name) for name in TEXTS])
+    log_tokenizers(*arguments.tokenize)
     given = {part: pairs for part in HELD_OUT if (pairs := _held_out(arguments, part))}
     train = files.not_empty(arguments.src, read_rows((arguments.src, arguments.tgt), arguments.tokenize))
     filled = {part: [pair for pair in pairs if all(map(parse_tokens, pair))] for part, pairs in given.items()}

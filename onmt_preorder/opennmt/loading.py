@@ -14,10 +14,11 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from onmt_preorder.input import pipeline
-from onmt_preorder.input.raw_text import is_escaped, make_detokenizer, make_tokenizer
+from onmt_preorder.input.raw_text import MODES, is_escaped, make_detokenizer, make_tokenizer
 from onmt_preorder.opennmt.checkpoints import READ_WITH, digest
 from onmt_preorder.opennmt.options import is_ours, uses_positions
 from onmt_preorder.wrapping import adapts
+from preorder.annotate.tokenizers import log_tokenizers
 from preorder.errors import UsageError
 
 # What all members of an ensemble have in common: of their vocabularies, and of their options.
@@ -127,6 +128,7 @@ def _read_as_trained(opt: Namespace, members: Sequence[Member]) -> None:
     if opt.tokenize:  # what is wrong is said now, not with the first line
         opt.escapes = is_escaped(members[0].vocabs["src"].ids_to_tokens)
         make_tokenizer(opt.tokenize, opt.escapes)
+        log_tokenizers(None if opt.tokenize in MODES else opt.tokenize)
     if opt.detokenize:
         make_detokenizer(opt.detokenize)
         if opt.report_align:

@@ -13,7 +13,6 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 from functools import cache, partial
 from types import MappingProxyType
-from typing import Any
 
 from preorder.annotate.options import LANGUAGE, AnnotatorOptions
 from preorder.annotate.stanza import load_tokenizer
@@ -31,20 +30,13 @@ WITHOUT_SPACES = frozenset({"ja", "zh", "zh-hans", "zh-hant", "yue", "th", "lo",
 IDENTIFIER = r"[^\W\d]\w*(?:\.\w+)+|\w*_\w*"
 
 
-@cache
-def _moses(language: str) -> Any:
-    moses = require("sacremoses", "text")
-    if language not in {*moses.corpus.NonbreakingPrefixes().available_langs, "ko"}:
-        LOGGER.warning(f"sacremoses has no abbreviations of {language!r}: it takes those of English")
-    return moses.MosesTokenizer(lang=language)
-
-
 def moses(language: str, escapes: bool = False) -> Tokenizer:
     """Return Moses' tokenizer of a language; an identifier such as ``os.path`` stays one token.
 
     ``escapes``: it writes ``&amp;``, ``&apos;``, ``&quot;`` and the like.
     """
-    return partial(_moses(language).tokenize, escape=escapes, protected_patterns=[IDENTIFIER])
+    tokenizer = require("sacremoses", "text").MosesTokenizer(lang=language)
+    return partial(tokenizer.tokenize, escape=escapes, protected_patterns=[IDENTIFIER])
 
 
 def sudachi(language: str) -> Tokenizer:
@@ -80,13 +72,11 @@ def stanza(language: str) -> Tokenizer:
 TOKENIZERS = MappingProxyType({"moses": moses, "sudachi": sudachi, "spacy": spacy, "stanza": stanza})
 """Name → the function that gives the :data:`Tokenizer` of a language code."""
 
-_MODULES = MappingProxyType(
-    {"moses": "sacremoses", "sudachi": "sudachipy", "spacy": "spacy", "stanza": "stanza"}
-)
+_MODULES = {"moses": "sacremoses", "sudachi": "sudachipy", "spacy": "spacy", "stanza": "stanza"}
 
 
 def usual(language: str) -> str:
-    """Return the name of the tokenizer that is taken for a language: the first installed, or the first."""
+    """Return the name of the tokenizer of a language: the first that is installed, or else the first."""
     if language == "ja":
         names: tuple[str, ...] = ("sudachi", "stanza")
     else:
@@ -104,16 +94,30 @@ def check_language(text: str) -> str:
     return text
 
 
+def _chosen(text: str) -> tuple[str, str]:
+    language, _, name = check_language(text).partition(":")
+    return language, name or usual(language)
+
+
 @cache
 def make_tokenizer(text: str, escapes: bool = False) -> Tokenizer:
-    """Return the tokenizer of a language, and say which one it is: ``en``, or ``en:spacy`` to choose it."""
-    language, _, name = check_language(text).partition(":")
-    name = name or usual(language)
-    tokenize = moses(language, escapes) if name == "moses" else TOKENIZERS[name](language)
-    version = importlib.metadata.version(_MODULES[name])
-    mode = {"moses": ", Moses' rules", "sudachi": ", mode A"}.get(name, "")
-    LOGGER.info(f"tokenize: {language} by {_MODULES[name]} {version}{mode}")
-    return tokenize
+    """Return the tokenizer of a language: ``en``, or ``en:spacy`` to choose one."""
+    language, name = _chosen(text)
+    return moses(language, escapes) if name == "moses" else TOKENIZERS[name](language)
+
+
+def log_tokenizers(*texts: str | None) -> None:
+    """Log which tokenizers :func:`make_tokenizer` makes of these texts; None: none."""
+    for text in filter(None, texts):
+        language, name = _chosen(text)
+        make_tokenizer(text)  # is it installed?
+        version = importlib.metadata.version(_MODULES[name])
+        mode = {"moses": ", Moses' rules", "sudachi": ", mode A"}.get(name, "")
+        LOGGER.info(f"tokenize: {language} by {_MODULES[name]} {version}{mode}")
+        if name == "moses":
+            known = require("sacremoses", "text").corpus.NonbreakingPrefixes().available_langs
+            if language not in {*known, "ko"}:
+                LOGGER.warning(f"sacremoses has no abbreviations of {language!r}: it takes those of English")
 
 
 def tokenised(path: str, text: str, lines: Iterable[str]) -> Iterator[str]:

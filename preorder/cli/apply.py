@@ -12,6 +12,7 @@ from itertools import chain, tee
 from typing import TYPE_CHECKING, Any, TextIO
 
 from preorder.annotate.options import AnnotatorOptions
+from preorder.annotate.tokenizers import log_tokenizers
 from preorder.command_line import options, shards, source
 from preorder.command_line.source import Source
 from preorder.data import Sentence
@@ -103,6 +104,7 @@ def run(arguments: argparse.Namespace) -> None:
         options.refuse(arguments, ("n_best",), "with --confidence-out")
     given, stanza = source.for_model(job.source, model)
     job = replace(job, source=given)
+    log_tokenizers(given.tokenize)
     if folder is not None:
         options.refuse(arguments, ("confidence_out", "line_by_line"), "with --out-dir")
     if job.line_by_line:

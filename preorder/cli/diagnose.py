@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from preorder.alignment.eflomal import align
 from preorder.alignment.links import DEFAULT_SYMMETRIZATION
 from preorder.annotate.classes import learn_classes
-from preorder.annotate.tokenizers import languages_of, make_tokenizer
+from preorder.annotate.tokenizers import languages_of, log_tokenizers, make_tokenizer
 from preorder.command_line import options, print_bold, source, translations
 from preorder.command_line.output import add_pictures, print_tables, write_pictures
 from preorder.command_line.paths import runs_by_name
@@ -121,6 +121,8 @@ def run(arguments: argparse.Namespace) -> None:
     """Print how far the languages' orders differ, what translations could gain, and a verdict."""
     has_pair, has_headroom, has_orders = _asked(arguments)
     language, comma, other = arguments.tokenize.partition(",")
+    if comma:
+        log_tokenizers(language, other)
     text = Source(arguments.src, pos=arguments.pos, tokenize=language if comma else None)
     pair = Pair(text, arguments.tgt, arguments.align, other or None)
     most, seed, answers = arguments.lines, arguments.seed, []

@@ -123,7 +123,8 @@ def _evaluate_orders(arguments: argparse.Namespace) -> None:
 
     alignments = (arguments.align, read_alignments(arguments.align))
     if arguments.model is None:
-        orders: list[tuple[str, Any]] = [options.read_order(arguments.order, arguments.positions)]
+        paths = {name: getattr(arguments, name) for name in options.ORDER_OPTIONS}
+        orders: list[tuple[str, Any]] = [options.read_order(**paths)]
     else:
         if arguments.src is None:
             raise UsageError("--model orders a source: give --src")

@@ -12,16 +12,17 @@ from typing import TYPE_CHECKING, Any
 
 from preorder import __version__
 from preorder.annotate.options import AnnotatorOptions
-from preorder.annotate.tokenizers import make_tokenizer
+from preorder.annotate.tokenizers import log_tokenizers, make_tokenizer
 from preorder.api_values import line_of
 from preorder.command_line import options, source
 from preorder.command_line.source import Source
 from preorder.data import Sentence
-from preorder.data.formats import FORMATTERS, parse_alignment, parse_source, parse_tokens
+from preorder.data.formats import FORMATTERS, parse_alignment, parse_source, parse_tokens, warn_of_escapes
 from preorder.errors import DataError, MissingExtraError, PreorderError, UsageError, require
 from preorder.io.files import parse_lines
+from preorder.learning.options import check_choice
 from preorder.methods.model_directory import Model, load_model
-from preorder.methods.ordering import confident, orders
+from preorder.methods.ordering import confident, ordered_lines, orders
 from preorder.progress import LOGGER
 
 if TYPE_CHECKING:
@@ -87,6 +88,7 @@ def load_service(arguments: argparse.Namespace) -> Service:
     _, stanza = source.for_model(Source(stanza_dir=arguments.stanza_dir), model)
     if stanza is None:
         model.annotate(Sentence(()))  # raises where the model needs tags
+    log_tokenizers(arguments.tokenize)
     tokenize = arguments.tokenize and make_tokenizer(arguments.tokenize)
     return Service(arguments.model, model, stanza, tokenize, arguments.max_length)
 
@@ -116,14 +118,9 @@ class Service:
 
     def order(self, lines: Sequence[str], form: str) -> list[str]:
         """Return each line in the order of the model, in a format of ``preorder apply``."""
-        if form not in FORMATTERS:
-            raise UsageError(f"no format {form!r}, only: {', '.join(FORMATTERS)}")
+        check_choice("format", form, FORMATTERS)
         with self.lock:
-            sentences = self.sentences(lines)
-            preorderer = self.model.preorderer
-            find = preorderer.trees if form == "tree" else preorderer.order
-            found = orders(self.model, sentences, find, self.stanza)
-            return list(map(FORMATTERS[form], sentences, found))
+            return list(ordered_lines(self.model, self.sentences(lines), form, warn_of_escapes, self.stanza))
 
     def picture(self, line: str, target: str, links: str) -> tuple[SentenceView, Any]:
         """Return a sentence, with its translation and links if they are given, and what ``show`` draws."""

@@ -168,7 +168,7 @@ def _read_rows(job: _Job) -> Iterator[_Row]:
         "sentence": (job.source.name, source.read_sentences(job.source))
     }
     if job.model is None:
-        streams["order"] = options.read_order(job.order, job.positions)
+        streams["order"] = options.read_order(order=job.order, positions=job.positions)
     if job.tgt is not None:
         streams["tgt"] = job.tgt, texts.read_tokens(job.tgt, formats.parse_tokens)
     if job.align is not None:

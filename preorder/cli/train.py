@@ -15,7 +15,7 @@ from preorder.annotate import stanza as annotation
 from preorder.annotate.classes import DEFAULT_CLASSES
 from preorder.annotate.options import AnnotatorOptions
 from preorder.annotate.stanza import add_layers
-from preorder.command_line import method_options, options, source
+from preorder.command_line import options, source
 from preorder.command_line.paths import given_paths
 from preorder.command_line.source import Pair, Source
 from preorder.data import Alignment, Bitext, Permutation, Sentence
@@ -105,7 +105,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     add_number("--threads", options.workers, 1, "number of threads")
     text = "start anew, instead of going on from DIR.checkpoint, which an interrupted training left"
     options.add_flags(parser, fresh=text)
-    method_options.add_options(parser, all_options())
+    options.add_method_options(parser, all_options())
 
 
 @dataclass(frozen=True)
@@ -203,7 +203,7 @@ def _plan(job: _Job, method: str, initial: Model | None, has_trees: bool) -> Tra
         check_able("keep_folds", method, "keeps_folds")
     if initial is not None and job.classes is not None:
         raise UsageError("--classes: with --init the model's word classes are used")
-    given = method_options.given_options(method, all_options(), job.given)
+    given = options.given_method_options(method, all_options(), job.given)
     for name in BOUNDS:
         given[name] = job.given[name]
     return TrainingPlan.of(method, initial=initial, **given)

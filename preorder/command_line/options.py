@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import argparse
 import contextlib
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import fields
 from functools import partial
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar, get_args
 
 from preorder.alignment.gold import STATISTICS, UNALIGNED_RULES
 from preorder.analysis import SWAP_PERCENTAGES
@@ -22,6 +22,8 @@ from preorder.learning.options import (
     MAX_SEED,
     MAX_THREADS,
     MAX_TRAINING_LENGTH,
+    MethodOption,
+    options_of,
     problem,
 )
 
@@ -94,9 +96,9 @@ def add_orders(parser: argparse._ActionsContainer, text: str, **settings: Any) -
         parser.add_argument(f"--{name}", help=text.format(lines), **settings)
 
 
-def read_order(order: str | None, positions: str | None) -> tuple[str, Iterator[Permutation]]:
-    """Return the path that ``--order`` or else ``--positions`` names, and the orders in it."""
-    name, path = ("order", order or "") if positions is None else ("positions", positions)
+def read_order(**paths: str | None) -> tuple[str, Iterator[Permutation]]:
+    """Return the path that ``order`` or ``positions`` gives, and the orders in the file."""
+    ((name, path),) = ((name, path) for name, path in paths.items() if path is not None)
     return path, read_parsed(path, ORDER_OPTIONS[name][0])
 
 
@@ -182,6 +184,36 @@ def add_flags(parser: argparse._ActionsContainer, **texts: str) -> None:
     """Add options without a value, each with its help."""
     for name, text in texts.items():
         parser.add_argument(flag(name), action="store_true", help=text)
+
+
+def add_method_options(parser: argparse.ArgumentParser, methods: Mapping[str, type[Any]]) -> None:
+    """Add the options of all methods (name → dataclass) to a parser, each once, grouped by their methods."""
+    groups: dict[tuple[str, ...], argparse._ArgumentGroup] = {}
+    for name, option in options_of(methods).items():
+        owners = tuple(option.defaults)
+        if owners not in groups:
+            groups[owners] = parser.add_argument_group(f"options of --method {', '.join(owners)}")
+        choices, parse = get_args(option.kind), partial(parse_number, *option.bounds)
+        how: dict[str, Any] = {"choices": choices} if choices else {"metavar": "N", "type": parse}
+        groups[owners].add_argument(flag(name), help=_explained(option), **how)
+
+
+def _explained(option: MethodOption) -> str:
+    defaults = [*{str(default) for default in option.defaults.values()}]
+    if len(defaults) > 1:
+        defaults = [f"{default} for {method}" for method, default in option.defaults.items()]
+    return f"{option.help} (default: {', '.join(defaults)})"
+
+
+def given_method_options(
+    method: str, methods: Mapping[str, type[Any]], given: Mapping[str, Any]
+) -> dict[str, Any]:
+    """Return a method's options that a command line gives, which must not give those of other methods."""
+    for name, option in options_of(methods).items():
+        if method not in option.defaults and given[name] is not None:
+            raise UsageError(f"{flag(name)} is no option of --method {method}")
+    values = {field.name: given[field.name] for field in fields(methods[method])}
+    return {name: value for name, value in values.items() if value is not None}
 
 
 def add_json(parser: argparse._ActionsContainer) -> None:

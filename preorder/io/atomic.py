@@ -29,7 +29,7 @@ FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)  # a disk is full, or a quota o
 MOST_WRITERS = 1000  # of one file or directory at a time
 
 _make_file = partial(Path.touch, exist_ok=False)
-_NO_REPLACE, _EXCHANGE = 1, 2  # of renameat2(2)
+_EXCHANGE = 2  # of renameat2(2)
 _HERE = -100  # AT_FDCWD: relative paths begin at the current directory
 
 
@@ -203,8 +203,6 @@ def reported(path: str, errors: tuple[int, ...] | None = None) -> Iterator[None]
 
 def _rename_or_leave(fresh: Path, target: Path) -> None:
     """Give a file a name, unless this is there."""
-    if _rename(fresh, target, _NO_REPLACE):
-        return
     try:
         os.link(fresh, target)
     except OSError:  # the name is taken, or there are no links here
@@ -216,7 +214,7 @@ def _replace_directory(fresh: Path, target: Path) -> None:
     """Give a directory the name of another, which has the temporary name afterwards, if it was there."""
     if not target.exists():
         fresh.rename(target)
-    elif not _rename(fresh, target, _EXCHANGE):
+    elif not _exchange(fresh, target):
         old = fresh.with_name(f"{fresh.name}{SUFFIX}")
         remove_left(old)
         target.rename(old)
@@ -224,13 +222,13 @@ def _replace_directory(fresh: Path, target: Path) -> None:
         old.rename(fresh)
 
 
-def _rename(one: Path, other: Path, how: int) -> bool:
-    """Rename in a way of Linux's; return False if it is refused, or there is none here."""
+def _exchange(one: Path, other: Path) -> bool:
+    """Exchange two names in one step, as Linux can; return False if that is refused."""
     try:
         renameat2 = ctypes.CDLL(None).renameat2
     except (AttributeError, OSError, TypeError):
         return False
-    return renameat2(_HERE, os.fsencode(one), _HERE, os.fsencode(other), how) == 0
+    return renameat2(_HERE, os.fsencode(one), _HERE, os.fsencode(other), _EXCHANGE) == 0
 
 
 def _sync(path: Path) -> None:

@@ -65,6 +65,18 @@ def confident(
     return list(zip(found, map(order_confidence, permutations, inversions), strict=True))
 
 
+def ordered_lines(
+    model: Model,
+    sentences: Sequence[Sentence],
+    name: str,
+    report: Callable[[Escaped], None],
+    stanza: AnnotatorOptions | None = None,
+) -> Iterator[str]:
+    """Yield the :func:`orders` of sentences in a format; report the first line that features escape."""
+    find = model.preorderer.trees if name == "tree" else model.preorderer.order
+    return formatted(zip(sentences, orders(model, sentences, find, stanza), strict=True), name, report)
+
+
 class LineOrderer:
     """Orders blocks of lines, and writes them in a format; threads may share it."""
 
@@ -87,13 +99,9 @@ class LineOrderer:
             found = self._in_blocks(texts, lines, columns)
             if found:
                 return found
-        sentences = list(parse())
         escaped: list[Escaped] = []
-        preorderer = self._model.preorderer
-        find = preorderer.trees if self._format == "tree" else preorderer.order
-        pairs = zip(sentences, orders(self._model, sentences, find), strict=True)
-        text = "".join(f"{line}\n" for line in formatted(pairs, self._format, escaped.append))
-        return text, next(iter(escaped), None)
+        ordered = ordered_lines(self._model, list(parse()), self._format, escaped.append)
+        return "".join(f"{line}\n" for line in ordered), next(iter(escaped), None)
 
     def _knows_tags(self, texts: tuple[bytes, ...], columns: int) -> bool:
         """Return whether the model reads the tags of a block as they stand there."""

@@ -12,7 +12,7 @@ import yaml
 
 from preorder.annotate.options import LANGUAGE, STANZA, TREES
 from preorder.cli import build_parser
-from preorder.command_line.method_options import given_options
+from preorder.command_line.options import given_method_options
 from preorder.errors import DataError, UsageError, shown
 from preorder.methods.model_directory import load_model
 from preorder.methods.registry import NEED_TREES, all_options
@@ -94,7 +94,7 @@ def check_preorder_options(job: Job, data: Path, cross_fit: int, options: Sequen
     commands = (train_preorderer(job, cross_fit, given).command for given in (tuple(options), ()))
     arguments, own = (parser.parse_args(command[1:]) for command in commands)
     method = arguments.method or load_model(own.init).preorderer.method
-    given_options(method, all_options(), vars(arguments))
+    given_method_options(method, all_options(), vars(arguments))
     check_readable(filter(None, [arguments.init]))
     for name in ("pos", "trees"):
         if f"--{name}" in options and getattr(arguments, name) not in (STANZA, *TREES):

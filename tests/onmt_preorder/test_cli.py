@@ -49,7 +49,6 @@ def test_without_sacremoses(monkeypatch, capsys, argument):
     raw_text.make_tokenizer.cache_clear()
     raw_text.make_detokenizer.cache_clear()
     tokenizers.make_tokenizer.cache_clear()
-    tokenizers._moses.cache_clear()
     monkeypatch.setitem(sys.modules, "sacremoses", None)
     assert main(["translate", "--model", "nowhere.pt", *argument.split()]) == 2
     assert capsys.readouterr().err == f"{MissingExtraError('sacremoses', 'text')}\n"

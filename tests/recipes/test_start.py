@@ -6,7 +6,6 @@ import subprocess
 
 import pytest
 
-from preorder.annotate.tokenizers import make_tokenizer
 from preorder_recipes import split, start
 from preorder_recipes.synthetic import generate
 from tests.recipes.test_run import PREORDER, TINY
@@ -111,7 +110,6 @@ def test_plain_text_is_tokenised(tmp_path, monkeypatch, capsys):
     lines = [f"Isn't it {number}, or {number}?" for number in range(60)]
     files = [write(tmp_path / f"mine.{side}", *lines) for side in ("en", "fr")]
     given = ["--src", files[0], "--tgt", files[1], "--held", "2", "--tokenize", "en,fr"]
-    make_tokenizer.cache_clear()
     assert start.main([*given, "--run", str(tmp_path / "run")]) == 0
     said = capsys.readouterr().err
     assert "tokenize: fr by sacremoses" in said

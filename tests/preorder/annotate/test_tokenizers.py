@@ -7,29 +7,21 @@ from types import ModuleType, SimpleNamespace
 
 import pytest
 
-from preorder.annotate import stanza, tokenizers
+from preorder.annotate import stanza
 from preorder.annotate.options import FOLDER_VARIABLE
-from preorder.annotate.tokenizers import languages_of, make_tokenizer, tokenised, usual
+from preorder.annotate.tokenizers import languages_of, log_tokenizers, make_tokenizer, tokenised, usual
 from preorder.errors import DataError, UsageError
 
 RAW = ["I'd like \"A & B\", don't I?", "John's house (the <old> one) costs 3.5 % | or so.", "", "a\u3000b￨0"]
 
 
-@pytest.fixture(autouse=True)
-def fresh():
-    make_tokenizer.cache_clear()
-    tokenizers._moses.cache_clear()
-
-
 @pytest.mark.parametrize("escapes", [False, True])
-def test_tokens_are_those_of_sacremoses(escapes, caplog):
+def test_tokens_are_those_of_sacremoses(escapes):
     moses = pytest.importorskip("sacremoses")
-    with caplog.at_level(logging.INFO, "preorder"):
-        tokenize = make_tokenizer("en", escapes)
+    tokenize = make_tokenizer("en", escapes)
     for line in RAW:
         assert tokenize(line) == moses.MosesTokenizer("en").tokenize(line, escape=escapes)
     assert make_tokenizer("en")("see os.path and my_name.") == "see os.path and my_name .".split()
-    assert caplog.messages[0].startswith("tokenize: en by sacremoses ")
 
 
 def test_tokens_are_those_of_sudachi():
@@ -87,9 +79,12 @@ def test_what_is_installed_is_taken(monkeypatch, there, expected):
 
 def test_a_language_that_sacremoses_does_not_know(caplog):
     pytest.importorskip("sacremoses")
-    for escapes in (False, True):
-        assert make_tokenizer("xx:moses", escapes)("Bada, bing.") == "Bada , bing .".split()
-    warned = [record.message for record in caplog.records if record.levelno == logging.WARNING]
+    assert make_tokenizer("xx:moses")("Bada, bing.") == "Bada , bing .".split()
+    with caplog.at_level(logging.INFO, "preorder"):
+        log_tokenizers("en", None, "xx:moses")
+    first, second, *warned = caplog.messages
+    assert first.startswith("tokenize: en by sacremoses ")
+    assert second.startswith("tokenize: xx by sacremoses ")
     assert warned == ["sacremoses has no abbreviations of 'xx': it takes those of English"]
 
 

@@ -5,7 +5,6 @@ import json
 import pytest
 
 from preorder.analysis import diagnosis
-from preorder.annotate.tokenizers import make_tokenizer
 from preorder.cli import diagnose, main
 from preorder.methods.train import TrainingPlan
 from preorder_recipes.synthetic import generate
@@ -75,7 +74,6 @@ def test_the_order_of_translations_by_links(bitext, tmp_path, capsys):
 def test_plain_text(tmp_path, capsys):
     """Links are to the tokens that Moses' rules make: ``Is n't it ?`` has four."""
     pytest.importorskip("sacremoses")
-    make_tokenizer.cache_clear()  # which says once in a process what it takes
     english, french = (
         write(tmp_path / "en", *["Isn't it?"] * 20),
         write(tmp_path / "fr", *["N'est-ce pas?"] * 20),

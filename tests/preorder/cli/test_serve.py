@@ -50,7 +50,7 @@ def test_lines_and_json_are_answered_alike(client):
         ('{"lines": 3}', 400, 'not {"lines": ["…"], "format": "text"}'),
         ('{"lines": [3]}', 400, "request:1: not a string: 3"),
         ('{"lines": ["a\\nb"]}', 400, "request:1: "),
-        ('{"lines": [], "format": "x"}', 400, "no format 'x', only: "),
+        ('{"lines": [], "format": "x"}', 400, "format: 'x' is none of features"),
         ("[" * 100_000, 400, "the JSON is nested too deeply"),
     ],
 )

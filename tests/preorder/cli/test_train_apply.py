@@ -10,7 +10,6 @@ import sys
 import pytest
 
 import preorder
-from preorder.annotate.tokenizers import make_tokenizer
 from preorder.cli import main
 from preorder.data.formats import parse_features, parse_order, parse_positions
 from preorder.methods.perceptron_btg.learner import PerceptronLearner
@@ -284,7 +283,6 @@ def test_plain_text_is_split_as_its_tokens_are_written(run, tmp_path, capsys, mo
     """In one way or the other; the tokenizer is named, and a tab in the first line is still no text."""
     pytest.importorskip("sacremoses")
     tokens, raw = write(tmp_path / "tokens", "I like the pen ."), write(tmp_path / "raw", "I like the pen.")
-    make_tokenizer.cache_clear()
     found = [
         main(
             ["apply", "--model", "en-verb-final", "--src", path, "--format", "text", *options, *more.split()]
