@@ -208,7 +208,7 @@ def _explained(option: MethodOption) -> str:
 def given_method_options(
     method: str, methods: Mapping[str, type[Any]], given: Mapping[str, Any]
 ) -> dict[str, Any]:
-    """Return a method's options that a command line gives, which must not give those of other methods."""
+    """Return the options of a method that a command line gives; refuse those of other methods."""
     for name, option in options_of(methods).items():
         if method not in option.defaults and given[name] is not None:
             raise UsageError(f"{flag(name)} is no option of --method {method}")

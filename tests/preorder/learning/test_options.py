@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 import numpy as np
 import pytest
 
-from preorder.command_line.method_options import add_options, given_options
+from preorder.command_line.options import add_method_options, given_method_options
 from preorder.errors import UsageError
 from preorder.learning.options import checked_options
 
@@ -32,16 +32,16 @@ def parsed(*arguments):
     parser = argparse.ArgumentParser()
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--threads", type=int, default=1)
-    add_options(parser, BOTH)
+    add_method_options(parser, BOTH)
     return parser.parse_args(arguments), parser.format_help()
 
 
 def test_given_and_defaults():
     arguments, _ = parsed()
-    assert given_options("one", BOTH, vars(arguments)) == {"seed": 1}
+    assert given_method_options("one", BOTH, vars(arguments)) == {"seed": 1}
     arguments, _ = parsed("--passes", "3", "--step-size", "1e-3", "--share", "0", "--seed", "5")
     given = {"passes": 3, "step_size": 1e-3, "share": 0, "seed": 5}
-    assert given_options("one", BOTH, vars(arguments)) == given
+    assert given_method_options("one", BOTH, vars(arguments)) == given
 
 
 def test_help_names_owners_and_defaults():
@@ -79,4 +79,4 @@ def test_values_of_numpy_become_those_of_python():
 
 def test_option_of_another_method():
     with pytest.raises(UsageError, match="--kind is no option of --method one"):
-        given_options("one", BOTH, vars(parsed("--kind", "a")[0]))
+        given_method_options("one", BOTH, vars(parsed("--kind", "a")[0]))
