@@ -46,6 +46,7 @@ WAYS = {
     "preorder_relative_transfer": "transferred order, no links",
     "preorder_rotary_transfer": "… with rotary encodings in place of relative ones",
     "preorder_gold_trained_transfer": "transferred order, trained with the gold one",
+    "preorder_relative_domain": "order from other text, no links",
     "preorder_gold_trained_domain": "order from other text, trained with the gold one",
     "preorder_gold_trained": "own order, `btg`",
     "preorder_gold_trained_network": "own order, `neural-btg` and tags",
