@@ -6,7 +6,7 @@ They learn by Adam with a rate that rises and falls once, and their weights are 
 from __future__ import annotations
 
 import math
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from copy import deepcopy
@@ -15,11 +15,11 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 import numpy as np
 from llvmlite import binding
 
-from preorder.data import Bitext, Permutation, Sentence
+from preorder.data import Bitext
 from preorder.errors import DataError, NotFiniteError, require, shown
 from preorder.learning.checkpoint import Arrays, Checkpoint, add_prefix, checked, part_with
 from preorder.learning.encode import UNKNOWN_ROW
-from preorder.learning.loop import HeldOutLines, TrainingStatistics, train
+from preorder.learning.loop import HeldOutLines, Trainable, TrainingStatistics, train
 from preorder.learning.pairs import lines_of_iteration, pair_numbers
 
 if TYPE_CHECKING:
@@ -111,13 +111,12 @@ def sizes_of(values: dict[str, Any], arrays: Arrays, *names: str) -> list[int]:
     return [values[name] for name in names]
 
 
-class NetworkLearner(ABC, Generic[Network, Result]):
+class NetworkLearner(Trainable, Generic[Network, Result]):
     """A network that learns, minibatch by minibatch, and ``average``, an exponential average of its weights.
 
     The same data and seed give the same weights on the same machine: each operation uses one thread. Rare
     words are read as unknown now and then (Kiperwasser and Goldberg 2016), so that these are learned, too;
     with word dropout all words are.
-    It is a :class:`.loop.Trainable`.
     """
 
     def __init__(
@@ -156,14 +155,6 @@ class NetworkLearner(ABC, Generic[Network, Result]):
         return self._longer.size
 
     @abstractmethod
-    def key(self) -> str:
-        """See :meth:`.loop.Trainable.key`."""
-
-    @abstractmethod
-    def order(self, sentences: Sequence[Sentence]) -> list[Permutation]:
-        """See :meth:`.loop.Trainable.order`."""
-
-    @abstractmethod
     def _loss(self, minibatch: np.ndarray) -> tuple[torch.Tensor, Result]:
         """Return the loss of a minibatch, a scalar, and what the :meth:`_statistics` need of it."""
 
@@ -172,7 +163,6 @@ class NetworkLearner(ABC, Generic[Network, Result]):
         """Return the statistics of an iteration, the ``loss`` among them, from those of its minibatches."""
 
     def learn(self, iteration: int, advance: Callable[[int], Any]) -> TrainingStatistics:
-        """See :meth:`.loop.Trainable.learn`."""
         seed = np.random.SeedSequence((self._options.seed, iteration))
         generator, size, results = np.random.default_rng(seed), self._options.minibatch, []
         lines = self._longer[lines_of_iteration(self._pairs[self._longer], self._options.seed, iteration)]
@@ -214,11 +204,9 @@ class NetworkLearner(ABC, Generic[Network, Result]):
         torch.optim.swa_utils.get_ema_multi_avg_fn(1 - share)(averages, weights, None)
 
     def model(self) -> Arrays:
-        """See :meth:`.loop.Trainable.model`."""
         return weights_of(self.average)
 
     def state(self) -> Arrays:
-        """See :meth:`.loop.Trainable.state`."""
         arrays = add_prefix("average.", weights_of(self.average))
         arrays |= add_prefix("weights.", weights_of(self._network))
         for name, parameter in self._network.named_parameters():
@@ -227,7 +215,6 @@ class NetworkLearner(ABC, Generic[Network, Result]):
         return arrays
 
     def restore(self, arrays: Arrays) -> None:
-        """See :meth:`.loop.Trainable.restore`."""
         set_weights(self.average, part_with("average.", arrays))
         set_weights(self._network, part_with("weights.", arrays))
         for name, parameter in self._network.named_parameters():

@@ -68,19 +68,16 @@ class ScorerLearner(NetworkLearner[Scorer, torch.Tensor]):
         self._in_bfloat16 = options.bfloat16 == "auto" and multiplies_bfloat16(device().type)
 
     def key(self) -> str:
-        """See :meth:`.loop.Trainable.key`."""
         arrays = (self._tokens.cpu().numpy(), *self._constraint, self._lengths, self._pairs, *self._initial)
         return digest([without_threads(self._options), self.vocabulary.known], *arrays)
 
     def learn(self, iteration: int, advance: Callable[[int], Any]) -> TrainingStatistics:
-        """See :meth:`.loop.Trainable.learn`."""
         draw = np.random.default_rng((self._options.seed, iteration, LINKS))
         groups = self._constraint.drawn(self._lengths, draw)
         self._groups = torch.from_numpy(groups.astype(np.int64)).to(device())
         return super().learn(iteration, advance)
 
     def order(self, sentences: Sequence[Sentence]) -> list[Permutation]:
-        """See :meth:`.loop.Trainable.order`."""
         given = Input(self.vocabulary(sentences), lengths_of(sentences))
         _, positions = parse([(self.average, given)], self._options.threads)
         return permutations(positions, sentences)
@@ -115,7 +112,6 @@ class Member(NamedTuple):
         return Input(self.vocabulary(sentences), lengths_of(sentences), partner)
 
     def state(self) -> tuple[dict[str, Any], Arrays]:
-        """See :meth:`.base.Preorderer.state`."""
         lstm = self.scorer.encoder
         values = {"hidden": lstm.hidden_size, "depth": lstm.num_layers, "vocabulary": self.vocabulary.known}
         arrays = weights_of(self.scorer)
@@ -126,7 +122,6 @@ class Member(NamedTuple):
 
     @classmethod
     def from_state(cls, values: dict[str, Any], arrays: Arrays) -> Member:
-        """See :meth:`.base.Preorderer.from_state`."""
         vocabulary = Vocabulary.from_state(values.get("vocabulary"))
         hidden, depth = sizes_of(values, arrays, "hidden", "depth")
         if depth > sum(not name.startswith(f"{PARTNER}.") for name in arrays):  # each layer has some
@@ -152,15 +147,12 @@ class NeuralBTGPreorderer(Preorderer):
             member.scorer.to(device()).eval()
 
     def parse(self, sentences: Sequence[Sentence], threads: int) -> tuple[np.ndarray, np.ndarray]:
-        """See :meth:`.base.Preorderer.parse`."""
         return parse(self._inputs(sentences, threads), threads)
 
     def kbest(self, sentences: Sequence[Sentence], k: int, threads: int) -> list[list[ScoredTree]]:
-        """See :meth:`.base.Preorderer.kbest`."""
         return parse_kbest(self._inputs(sentences, threads), k, threads)
 
     def inversions(self, sentences: Sequence[Sentence], threads: int = 1) -> list[list[np.ndarray]]:
-        """See :meth:`.base.Preorderer.inversions`."""
         return parse_inversions(self._inputs(sentences, threads), threads)
 
     def _inputs(self, sentences: Sequence[Sentence], threads: int) -> list[tuple[Scorer, Input]]:
@@ -168,11 +160,9 @@ class NeuralBTGPreorderer(Preorderer):
 
     @property
     def tag_names(self) -> tuple[str, ...]:
-        """See :attr:`.base.Preorderer.tag_names`."""
         return self.members[0].vocabulary.known.get("tags", ())
 
     def fixed_options(self) -> dict[str, Any]:
-        """See :meth:`.base.Preorderer.fixed_options`."""
         if len(self.members) > 1:
             raise UsageError("`init`: a model of several members: training begins from a single one")
         lstm = self.members[0].scorer.encoder
@@ -185,7 +175,6 @@ class NeuralBTGPreorderer(Preorderer):
         return cls(*chain.from_iterable(model.members for model in models))
 
     def state(self) -> tuple[dict[str, Any], Arrays]:
-        """See :meth:`.base.Preorderer.state`."""
         states = [member.state() for member in self.members]
         if len(states) == 1:
             return states[0]
@@ -196,7 +185,6 @@ class NeuralBTGPreorderer(Preorderer):
 
     @classmethod
     def from_state(cls, values: dict[str, Any], arrays: Arrays) -> NeuralBTGPreorderer:
-        """See :meth:`.base.Preorderer.from_state`."""
         if MEMBERS not in values:
             return cls(Member.from_state(values, arrays))
         states = values[MEMBERS]

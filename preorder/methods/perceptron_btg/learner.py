@@ -84,7 +84,6 @@ class PerceptronLearner:
         return self._text.lengths.size
 
     def key(self) -> str:
-        """See :meth:`.loop.Trainable.key`."""
         values = [without_threads(self._options), AVERAGE_EXPONENT]
         return digest(values, *self._text, *self._constraint, self._pairs, *self._initial)
 
@@ -145,7 +144,6 @@ class PerceptronLearner:
         self._tables = (*new, dense)
 
     def order(self, sentences: Sequence[Sentence]) -> list[Permutation]:
-        """See :meth:`.loop.Trainable.order`."""
         self._set_averages()
         tables = self._with_rows([table.changes for table in self._tables])
         shape = shape_scores(tables.shape, EXACT)
@@ -158,7 +156,6 @@ class PerceptronLearner:
         return Tables._make((*tables, dense[1]))
 
     def model(self) -> Arrays:
-        """See :meth:`.loop.Trainable.model`."""
         self._set_averages()
         *hashed, dense = self._tables
         arrays = {"shape": dense.changes}
@@ -181,7 +178,6 @@ class PerceptronLearner:
         self._is_averaged = True
 
     def state(self) -> Arrays:
-        """See :meth:`.loop.Trainable.state`."""
         self._set_averages()
         arrays = {"seen": np.array([self._seen])}
         for name, table in zip((*TABLE_NAMES, "shape"), self._tables, strict=True):
@@ -189,7 +185,6 @@ class PerceptronLearner:
         return arrays
 
     def restore(self, arrays: Arrays) -> None:
-        """See :meth:`.loop.Trainable.restore`."""
         self._seen = int(arrays["seen"][0])
         self._tables = tuple(restored(part_with(f"{name}.", arrays)) for name in (*TABLE_NAMES, "shape"))
         self._is_averaged = True

@@ -38,7 +38,6 @@ class BTGPreorderer(Preorderer):
         self._encoder = Encoder(self.token_layers)
 
     def parse(self, sentences: Sequence[Sentence], threads: int) -> tuple[np.ndarray, np.ndarray]:
-        """See :meth:`.base.Preorderer.parse`."""
         return self.parse_hashed(self._encoder(sentences), threads)
 
     def parse_hashed(self, batch: Batch, threads: int = 1) -> tuple[np.ndarray, np.ndarray]:
@@ -46,29 +45,24 @@ class BTGPreorderer(Preorderer):
         return parse(self._tables, self._shape, batch, threads)
 
     def kbest(self, sentences: Sequence[Sentence], k: int, threads: int) -> list[list[ScoredTree]]:
-        """See :meth:`.base.Preorderer.kbest`."""
         return parse_kbest(self._tables, self._shape, self._encoder(sentences), k, threads)
 
     def inversions(self, sentences: Sequence[Sentence], threads: int = 1) -> list[list[np.ndarray]]:
-        """See :meth:`.base.Preorderer.inversions`."""
         return parse_inversions(self._tables, self._shape, self._encoder(sentences), TEMPERATURE, threads)
 
     def knows_tag(self, tag: str) -> bool:
-        """See :meth:`.base.Preorderer.knows_tag`; by its hash, as the model keeps no names."""
+        """Return whether the model has a row for the tag's hash; it keeps no names."""
         key = MULTIPLIERS[0] * np.array([Hashes("tags")[tag]], np.uint64)
         return bool(np.isin(key, self._weights.keys[TABLE_NAMES.index("token")]).any())
 
     def fixed_options(self) -> dict[str, Any]:
-        """See :meth:`.base.Preorderer.fixed_options`."""
         return {}
 
     def state(self) -> tuple[dict[str, Any], Arrays]:
-        """See :meth:`.base.Preorderer.state`."""
         return {"layers": list(self.token_layers)}, self._weights.pack()
 
     @classmethod
     def from_state(cls, values: dict[str, Any], arrays: Arrays) -> BTGPreorderer:
-        """See :meth:`.base.Preorderer.from_state`."""
         layers = values.get("layers")
         known = [name for name in LAYERS if layers.count(name) == 1] if isinstance(layers, list) else []
         if not isinstance(layers, list) or not known or len(known) < len(layers):

@@ -80,7 +80,6 @@ class SwapLearner(NetworkLearner[Labeller, np.ndarray]):
         self._weights[trees.rows] = weights_in_loss(counts, options.weighting)
 
     def key(self) -> str:
-        """See :meth:`.loop.Trainable.key`."""
         batch, numbering = self._batch, self.numbering
         known = (numbering.vocabulary.known, numbering.categories)
         trees = (batch.trees.nodes, batch.trees.lengths, batch.categories)
@@ -88,7 +87,6 @@ class SwapLearner(NetworkLearner[Labeller, np.ndarray]):
         return digest([self._method, without_threads(self._options), *known], *arrays)
 
     def order(self, sentences: Sequence[Sentence]) -> list[Permutation]:
-        """See :meth:`.loop.Trainable.order`."""
         trees = forest(sentences, self._options.binarisation)
         odds = log_odds(self.average, self.numbering(sentences, trees), self._options.threads)
         return permutations(positions(trees, odds > 0), sentences)
@@ -137,7 +135,6 @@ class TreeSwapPreorderer(Preorderer):
         self._network = network.to(device()).eval()
 
     def parse(self, sentences: Sequence[Sentence], threads: int) -> tuple[np.ndarray, np.ndarray]:
-        """See :meth:`.base.Preorderer.parse`."""
         trees = forest(sentences, self._binarisation)
         labels = log_odds(self._network, self._numbering(sentences, trees), threads) > 0
         return labelled(trees, labels), positions(trees, labels)
@@ -156,11 +153,9 @@ class TreeSwapPreorderer(Preorderer):
 
     @property
     def tag_names(self) -> tuple[str, ...]:
-        """See :attr:`.base.Preorderer.tag_names`."""
         return self._numbering.vocabulary.known.get("tags", ())
 
     def fixed_options(self) -> dict[str, Any]:
-        """See :meth:`.base.Preorderer.fixed_options`."""
         return {
             "binarisation": self._binarisation,
             "category": "off" if self._network.category is None else "on",
@@ -169,7 +164,6 @@ class TreeSwapPreorderer(Preorderer):
         }
 
     def state(self) -> tuple[dict[str, Any], Arrays]:
-        """See :meth:`.base.Preorderer.state`."""
         values = {
             "trees": self._kind,
             "binarisation": self._binarisation,
@@ -182,7 +176,6 @@ class TreeSwapPreorderer(Preorderer):
 
     @classmethod
     def from_state(cls, values: dict[str, Any], arrays: Arrays) -> TreeSwapPreorderer:
-        """See :meth:`.base.Preorderer.from_state`."""
         kind, how = values.get("trees"), values.get("binarisation")
         if kind not in KINDS or how not in BINARISATIONS:
             raise DataError(f"not the trees of a model of nodes: {shown(kind)}, {shown(how)}")
