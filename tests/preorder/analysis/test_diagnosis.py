@@ -97,31 +97,29 @@ def test_of_several_references_that_with_most_matching_words_counts():
     assert reorder_translations(["b a"], [["x y"], ["a b"]])[0] == ["a b"]
 
 
-def test_words_are_what_the_tokenizer_splits():
-    systems = {"one": [["いる猫が。"]]}
-    found = diagnose_translations([["猫がいる。"]], systems, MetricOptions("char"))[0]["one"]
-    assert found["bleu"] < found["best_order"]["bleu"] == pytest.approx(100)
-    assert found["words"] == {"missing": 0, "too_many": 0, "others": 0}
-
-
-@pytest.mark.parametrize(("case_sensitive", "others"), [(False, 0), (True, 1)])
-def test_upper_and_lower_case(case_sensitive, others):
-    options = MetricOptions("none", case_sensitive)
-    found = diagnose_translations([["a b c d"]], {"one": [["A b c d"]]}, options)[0]["one"]
-    assert found["words"]["others"] == others
-
-
 def test_no_system_has_the_name_of_another_one_in_the_best_order():
     systems = {"a": [["d c b a"]], "a, best order": [["a b c d"]]}
     with pytest.raises(UsageError, match="^a, best order: what a table calls a in another order"):
         diagnose_translations([["a b c d"]], systems, OPTIONS)
 
 
-def test_what_is_left():
-    systems = {"short": [["a b c"]], "long": [["a b c d e f"]]}
-    found = diagnose_translations([["a b c d"]], systems, OPTIONS)[0]
-    assert found["short"]["words"] == {"missing": 1, "too_many": 0, "others": 0}
-    assert found["long"]["words"] == {"missing": 0, "too_many": 2, "others": 0}
+@pytest.mark.parametrize(
+    ("hypothesis", "reference", "options", "left"),
+    [
+        ("a b c", "a b c d", OPTIONS, (1, 0, 0)),
+        ("a b c d e f", "a b c d", OPTIONS, (0, 2, 0)),
+        ("A b c d", "a b c d", OPTIONS, (0, 0, 0)),
+        ("A b c d", "a b c d", MetricOptions("none", True), (0, 0, 1)),
+        ("いる猫が。", "猫がいる。", MetricOptions("char"), (0, 0, 0)),  # the tokenizer's words
+    ],
+)
+def test_what_is_left(hypothesis, reference, options, left):
+    found = diagnose_translations([[reference]], {"one": [[hypothesis]]}, options)[0]["one"]
+    assert tuple(found["words"].values()) == left
+    assert found["bleu"] <= found["best_order"]["bleu"]
+    assert (found["best_order"]["bleu"] == pytest.approx(100)) == (
+        left == (0, 0, 0) and "A" not in hypothesis
+    )
 
 
 def test_a_run_is_compared_with_itself_in_another_order():
@@ -195,13 +193,12 @@ def test_a_group_of_one_length_is_measured_as_if_it_were_alone():
                 assert curves.measures[score][name][k].score == pytest.approx(alone[name][score]), score
 
 
-def test_without_links_no_word_has_a_distance():
-    found = diagnose_pair([("x", "y")], [Alignment(frozenset())], [Permutation((1, 0))])[0]
-    assert found["unreordered"]["distance"] == found["predicted"]["distance"] == 0
-    assert found["words"] == []
-
-
-def test_a_source_in_order_leaves_no_way_to_go():
-    alignments = [Alignment(frozenset({(0, 0), (1, 1)}))]
-    found = diagnose_pair([("x", "y")], alignments, [Permutation((1, 0))])[0]
-    assert (found["share_of_the_way"], found["monotone"], found["predicted"]["tau"]) == (0, 1, -1)
+@pytest.mark.parametrize(
+    ("links", "expected"), [((), (0, 0, [], 0)), ({(0, 0), (1, 1)}, (0, 1, ["x", "y"], 0))]
+)
+def test_pairs_without_a_way_to_go(links, expected):
+    """A pair without links, and one that is in order."""
+    found = diagnose_pair([("x", "y")], [Alignment(frozenset(links))], [Permutation((1, 0))])[0]
+    words = [one["word"] for one in found["words"]]
+    distances = (found[order]["distance"] for order in ("unreordered", "predicted"))
+    assert (*distances, words, found["share_of_the_way"]) == expected

@@ -237,18 +237,7 @@ def test_sentences_that_are_not_drawn(tmp_path, capsys, first, second, drawn):
 
 
 def test_several_runs(page, tmp_path):
-    assert main(["report", *[str(page.parent)] * 2, "--out", str(tmp_path / "both.html")]) == 0
-    text = (tmp_path / "both.html").read_text(encoding="utf-8")
-    assert headings(text)[:2] == ["2 runs", f"Run {HOSTILE}"]
-    assert headings(text).count("Scores") == 2
-    table = text[text.index("Scores of all runs") : text.index("</table>")]
-    assert table.count("<tr>") == 1 + 2 * len(SYSTEMS)
-    assert table.count('<th scope="col">') == 1 + 8
-    names = re.findall(r'\sid="([^"]*)"', text)
-    assert len(names) == len(set(names))
-
-
-def test_a_score_that_one_of_the_runs_lacks(page, tmp_path):
+    """The second lacks a score."""
     folder = shutil.copytree(page.parent, tmp_path / "other")
     given = json.loads((folder / "report.json").read_text())
     for one in (given, *given["systems"].values()):
@@ -257,8 +246,14 @@ def test_a_score_that_one_of_the_runs_lacks(page, tmp_path):
     manifest(folder, **given)
     assert main(["report", str(page.parent), str(folder), "--out", str(tmp_path / "both.html")]) == 0
     text = (tmp_path / "both.html").read_text(encoding="utf-8")
+    assert headings(text)[:2] == ["2 runs", f"Run {HOSTILE}"]
+    assert headings(text).count("Scores") == 2
     table = text[text.index("Scores of all runs") : text.index("</table>")]
+    assert table.count("<tr>") == 1 + 2 * len(SYSTEMS)
+    assert table.count('<th scope="col">') == 1 + 8
     assert table.count("<td>–</td></tr>") == len(SYSTEMS)
+    names = re.findall(r'\sid="([^"]*)"', text)
+    assert len(names) == len(set(names))
 
 
 @pytest.fixture(scope="module")

@@ -137,13 +137,6 @@ like  ····●·"""
     )
 
 
-def test_a_wide_matrix():
-    links = parse_alignment("0-0 1-10")
-    view = SentenceView(("猫", "cat"), Permutation.identity(2), None, tuple("abcdefghijk"), links)
-    matrix = ["     01234567890", "猫   ●··········", "cat  ··········●"]
-    assert list(text_lines(view))[-3:] == matrix
-
-
 @pytest.mark.parametrize(
     ("parts", "message"),
     [

@@ -3,7 +3,7 @@
 from itertools import combinations
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from scipy.stats import kendalltau
 
@@ -20,19 +20,18 @@ from preorder.errors import UsageError
 RANKS = st.lists(st.integers(-1, 4), min_size=6, max_size=6)
 
 
-@given(st.permutations(range(6)), st.permutations(range(6)))
-def test_of_orders_without_ties_it_is_kendalls_tau(one, other):
-    assert agreement(one, other) == pytest.approx(kendalltau(one, other).statistic)
-
-
 @given(RANKS, RANKS)
+@example([3, 1, 0, 2, 5, 4], [0, 2, 1, 5, 4, 3])
 def test_only_pairs_count_that_both_link_and_neither_ties(one, other):
+    """Of orders without ties it is Kendall's tau."""
     signs = []
     for i, j in combinations(range(6), 2):
         if min(one[i], one[j], other[i], other[j]) >= 0 and one[i] != one[j] and other[i] != other[j]:
             signs.append(1 if (one[i] < one[j]) == (other[i] < other[j]) else -1)
     expected = sum(signs) / len(signs) if signs else None
     assert agreement(one, other) == pytest.approx(expected)
+    if len(signs) == 15:
+        assert expected == pytest.approx(kendalltau(one, other).statistic)
     assert agreement(None, other) is None
 
 

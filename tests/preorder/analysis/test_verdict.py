@@ -86,14 +86,6 @@ def test_each_case_is_told_by_the_others():
     assert spearmanr(*gains).statistic > 0.6
 
 
-def test_a_text_that_gained_7_bleu_is_worth_trying():
-    """The third pair of English documentation; its share of rare words and its length were not measured."""
-    text = Profile(9_790, 0.401, 0.15, 0.72, 0.08, 17.0)
-    found = Verdict.of(text)
-    assert found.text.startswith("Word order is worth trying: ")
-    assert found.nearest.name.startswith("Python's documentation")
-
-
 def test_the_nearest_case_comes_first():
     rows = cases_table(TEXT, (FAILS, PAYS)).rows
     assert [row[:2] for row in rows] == [("far", "0.0"), ("near", f"{TEXT.distance(FAILS.profile):.1f}")]

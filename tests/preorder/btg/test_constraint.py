@@ -20,15 +20,15 @@ def test_groups_with_ties_and_gaps(n):
 
 
 @pytest.mark.parametrize(
-    ("links", "groups"),
+    ("length", "links", "groups"),
     [
-        ({(0, 2), (2, 0)}, [1, -1, 0]),  # a token without a link is free
-        ({(0, 2), (1, 0), (2, 3), (3, 1)}, None),
-        ({(0, 0), (0, 2), (1, 1)}, None),
+        (3, {(0, 2), (2, 0)}, [1, -1, 0]),  # a token without a link is free
+        (4, {(0, 2), (1, 0), (2, 3), (3, 1)}, None),
+        (3, {(0, 0), (0, 2), (1, 1)}, None),
     ],
 )
-def test_what_trees_can_satisfy(links, groups):
-    found = constraint(Alignment(frozenset(links)), 4 if len(links) == 4 else 3)
+def test_what_trees_can_satisfy(length, links, groups):
+    found = constraint(Alignment(frozenset(links)), length)
     assert found is groups is None or found.groups.tolist() == groups
 
 

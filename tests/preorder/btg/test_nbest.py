@@ -19,26 +19,23 @@ def search(scores, n, root):
     return best_tree(scores, n, root, nodes), nodes
 
 
-@pytest.mark.parametrize("n", range(2, 7))
-@pytest.mark.parametrize("seed", [0, 1])
+@pytest.mark.parametrize(
+    ("n", "seed", "root"),
+    [
+        *((n, seed, ROOT_CONTEXT) for n in range(2, 7) for seed in (0, 1)),
+        *((4, 0, r) for r in range(CONTEXTS)),
+    ],
+)
 @pytest.mark.parametrize("k", [1, 3, 17, 1000])
-def test_best_orders_equal_brute_force(n, seed, k):
+def test_best_orders_equal_brute_force(n, seed, root, k):
     scores = draw_scores(n, seed)
-    expected = BruteForce(n, by_scores(scores)).kbest(k)
-    found = kbest(scores, n, ROOT_CONTEXT, k)
+    expected = BruteForce(n, by_scores(scores), root).kbest(k)
+    found = kbest(scores, n, root, k)
     totals = [total for total, _ in expected]
     assert [score for score, _ in found] == pytest.approx(totals, abs=1e-3)
     assert [order(tree_of(nodes), 0, n) for _, nodes in found] == [given for _, given in expected]
     trees = [sum(map(by_scores(scores), tree_of(nodes))) for _, nodes in found]
     assert trees == pytest.approx(totals, abs=1e-3)
-
-
-@pytest.mark.parametrize("root", range(CONTEXTS))
-def test_best_orders_of_a_piece(root):
-    scores = draw_scores(4, 0)
-    found = [score for score, _ in kbest(scores, 4, root, 100)]
-    expected = [total for total, _ in BruteForce(4, by_scores(scores), root).kbest(100)]
-    assert found == pytest.approx(expected, abs=1e-3)
 
 
 @pytest.mark.parametrize("n", [2, 9, 40, EXACT_ORDERS + 30])

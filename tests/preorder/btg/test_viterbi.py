@@ -35,12 +35,6 @@ def found(scores, n, root=ROOT_CONTEXT, groups=None, penalty=0.0):
     return total, tree_of(nodes)
 
 
-@pytest.mark.parametrize("root", range(CONTEXTS))
-def test_best_tree_of_a_piece(root):
-    scores = draw_scores(4, 0)
-    assert found(scores, 4, root)[1] == BruteForce(4, by_scores(scores), root).argmax()
-
-
 @pytest.mark.parametrize("n", [8, 9, 17, 26])
 def test_best_score_of_long_sentences_equals_naive_recursion(n):
     """More begins than a vector has."""
@@ -50,17 +44,23 @@ def test_best_score_of_long_sentences_equals_naive_recursion(n):
     assert sum(map(by_scores(scores), tree)) == pytest.approx(total, abs=1e-2)
 
 
-@pytest.mark.parametrize(("n", "seed"), [(n, seed) for n in range(2, 7) for seed in range(3)])
+@pytest.mark.parametrize(
+    ("n", "seed", "root"),
+    [
+        *((n, seed, ROOT_CONTEXT) for n in range(2, 7) for seed in range(3)),
+        *((4, 0, r) for r in range(CONTEXTS)),
+    ],
+)
 @pytest.mark.parametrize("cost", [0.0, 2.5, float(FORBIDDEN)])
-def test_best_and_loss_augmented_and_oracle(n, seed, cost):
+def test_best_and_loss_augmented_and_oracle(n, seed, root, cost):
     """By groups some of which are equal, some missing; the oracle violates none of them."""
     scores, generator = draw_scores(n, seed), np.random.default_rng((n, seed))
     groups = generator.integers(-1, n, n).tolist()
     while cost < 0 and not reachable(np.array(groups, np.int32)):
         groups = generator.integers(-1, n, n).tolist()
-    twin = BruteForce(n, by_scores(scores))
+    twin = BruteForce(n, by_scores(scores), root)
     augmented = [s + cost * violations(t, groups) for s, t in zip(twin.scores, twin.trees, strict=True)]
-    total, tree = found(scores, n, groups=groups, penalty=cost)
+    total, tree = found(scores, n, root, groups, cost)
     assert augmented[twin.trees.index(tree)] == pytest.approx(max(augmented), abs=1e-3)
     assert total == pytest.approx(max(augmented), abs=1e-3)
 

@@ -8,26 +8,22 @@ from preorder.learning.checkpoint import Checkpoint, digest
 ARRAYS = {"a": np.arange(6, dtype=np.float32).reshape(2, 3), "none": np.empty((0, 2), np.uint64)}
 
 
-def test_gives_back_what_was_saved(tmp_path):
+def test_gives_back_what_was_saved(tmp_path, monkeypatch):
     path = tmp_path / "folder" / "file"
     checkpoint = Checkpoint(path)
     assert checkpoint.load("key") is None
+    assert not checkpoint.due
+    monkeypatch.setattr("preorder.learning.checkpoint.INTERVAL", 0)
+    checkpoint = Checkpoint(path)
+    assert checkpoint.due
     checkpoint.save("key", {"done": [1, 2.5]}, ARRAYS)
+    assert not checkpoint.due  # for twenty times as long as it took
     values, arrays = Checkpoint(path).load("key")
     assert values == {"done": [1, 2.5]}
     assert arrays.keys() == ARRAYS.keys()
     for name, array in ARRAYS.items():
         assert arrays[name].dtype == array.dtype
         np.testing.assert_array_equal(arrays[name], array)
-
-
-def test_is_due_after_the_interval(tmp_path, monkeypatch):
-    assert not Checkpoint(tmp_path / "file").due
-    monkeypatch.setattr("preorder.learning.checkpoint.INTERVAL", 0)
-    saved = Checkpoint(tmp_path / "file")
-    assert saved.due
-    saved.save("key", {}, ARRAYS)
-    assert not saved.due  # for twenty times as long as it took
 
 
 def test_full_disk(tmp_path, monkeypatch):

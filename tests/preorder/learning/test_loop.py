@@ -101,15 +101,11 @@ def test_checkpoint_of_other_held_out_lines_or_iterations(tmp_path):
             run_one(held, iterations)
 
 
-def test_held_out_lines_that_ask_for_no_order_are_left_out():
-    """By the links of the greatest confidence."""
+def test_held_out_lines():
+    """Links of the greatest confidence count; lines that ask for no order are left out; ties are right."""
     enclosing, doubtful = (Alignment.weighted({(0, 0): 1, (0, 2): c, (1, 1): 1}) for c in (1, 0.5))
     sentences = [WORDS, Sentence(tuple("ab")), Sentence(("a",))]
     assert HeldOutLines(Bitext(sentences, [enclosing, doubtful, doubtful])).groups == [(0, 1)]
-
-
-def test_tokens_of_one_group_may_stand_in_any_order():
-    """As tau_nakagawa has it: of three pairs one is tied, and the two others are right, or reversed."""
     lines = HeldOutLines(Bitext([Sentence(tuple("abc"))], [Alignment(frozenset({(0, 0), (1, 0), (2, 1)}))]))
     assert lines.taus([Permutation((1, 0, 2))]) == {"tau_nakagawa": 1}
     assert lines.taus([Permutation((2, 1, 0))]) == {"tau_nakagawa": pytest.approx(1 / 3)}

@@ -23,14 +23,6 @@ def test_processors_that_multiply_bfloat16_faster(monkeypatch, name, features, f
     assert network.multiplies_bfloat16("cpu") is faster
 
 
-@pytest.mark.parametrize("has", [True, False])
-def test_gpus_that_multiply_bfloat16_themselves(monkeypatch, has):
-    monkeypatch.setattr(
-        network.torch.cuda, "is_bf16_supported", lambda including_emulation: has and not including_emulation
-    )
-    assert network.multiplies_bfloat16("cuda") is has
-
-
 def test_rate_rises_and_falls():
     rates = [network.share_of_rate(done) for done in np.linspace(0, 1, 101)]
     assert max(rates) == rates[5] == pytest.approx(1)

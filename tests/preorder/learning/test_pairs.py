@@ -3,7 +3,7 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from preorder.learning.pairs import limited, lines_of_iteration, shares_alike
+from preorder.learning.pairs import limited, lines_of_iteration
 
 
 @pytest.mark.parametrize("sizes", [(7,), (4, 4), (5, 4, 6), (40, 3), (1, 30, 8), (2, 2, 500)])
@@ -22,20 +22,12 @@ def test_an_iteration_reads_as_much_of_each_pair(sizes, seed):
         assert lines.tolist() == lines_of_iteration(pairs, seed, iteration).tolist()
 
 
-def test_pairs_of_one_size_are_one_text():
-    assert lines_of_iteration(np.array([0, 1, 1, 2, 0, 2]), 5, 3).tolist() == list(range(6))
-
-
 def test_a_large_pair_is_read_in_turn():
     pairs = np.repeat([0, 1], [50, 10])
     seen = [set(lines_of_iteration(pairs, 1, iteration).tolist()) for iteration in range(1, 9)]
     assert all(set(range(50, 60)) <= one for one in seen)
     assert len(set.union(*seen)) == 60
     assert seen[0] != seen[1]
-
-
-def test_shares():
-    assert shares_alike(7, 3) == [3, 2, 2]
 
 
 LIMITS = [(100, [30, 5, 20]), (21, [8, 5, 8]), (12, [4, 4, 4]), (26, [11, 5, 10]), (2, [1, 0, 1])]

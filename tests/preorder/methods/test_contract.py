@@ -20,7 +20,6 @@ from preorder.methods.registry import METHODS, all_options, method_class
 from tests.support.texts import content
 from tests.support.verb_last import CORPUS, LINES, POSITIONS, SENTENCES, bitext, links, svo
 
-ITERATED = [method for method, options in all_options().items() if hasattr(options, "iterations")]
 SMALL = {"iterations": 3, "minibatch": 6, "hidden": 8, "depth": 1, "size": 8}
 LEARNING = {"iterations": 12, "hidden": 16, "size": 12, "learning_rate": 0.02, "dropout": 0.1}
 
@@ -206,30 +205,6 @@ def test_pairs_weigh_alike(method, tmp_path):
     assert orders == [POSITIONS, [tuple(range(len(s))) for s in SENTENCES]]
 
 
-@pytest.mark.parametrize("method", METHODS)
-def test_lines_of_pairs_follow_from_the_seed(method, tmp_path):
-    """And not from threads or an interruption; the held-out lines of each pair are measured."""
-    lines = puzzling()
-    lines = replace(lines, pairs=[int(i < 4) for i in range(len(lines))])
-    held = replace(bitext(), pairs=[i % 3 for i in range(len(SENTENCES))])
-
-    def trained(name, checkpoint=None, **changes):
-        options = options_of(method, ensemble="none", **changes)
-        model, statistics = method_class(method).fit(lines, options, held, checkpoint or Checkpoint())
-        return saved(model, tmp_path / name), model, statistics["history"]
-
-    expected, model, history = trained("expected")
-    assert trained("threads", threads=2)[0] == expected
-    with pytest.raises(KeyboardInterrupt):
-        trained("stopped", Interrupting(tmp_path / "checkpoint", after=1))
-    assert trained("resumed", Checkpoint(tmp_path / "checkpoint"))[::2] == (expected, history)
-    assert saved_of(method, puzzling(), tmp_path / "one") != expected
-    for pair in range(3):
-        alone = held.take(range(pair, len(held), 3))
-        (tau,) = set(HeldOutLines(alone).taus(model.order(alone.sentences)).values())
-        assert history[-1][f"tau_nakagawa_{pair + 1}"] == tau
-
-
 def renamed(lines, prefix="other-"):
     """Return the lines with other words: the tags and trees stay."""
     return [replace(line, words=tuple(prefix + word for word in line.words)) for line in lines]
@@ -256,25 +231,6 @@ def test_without_words_there_must_be_another_layer(method):
         method_class(method).fit(lines, options_of(method, word_dropout=1.0))
 
 
-@pytest.mark.parametrize("method", METHODS)
-def test_dropped_words_follow_from_the_seed(method, tmp_path):
-    """And not from threads or an interruption."""
-
-    def trained(name, checkpoint=None, **changes):
-        options = options_of(method, word_dropout=0.5, **changes)
-        model, _ = method_class(method).fit(puzzling(), options, NO_LINES, checkpoint or Checkpoint())
-        return saved(model, tmp_path / name)
-
-    expected = trained("expected")
-    assert trained("threads", threads=2) == expected
-    with pytest.raises(KeyboardInterrupt):
-        trained("stopped", Interrupting(tmp_path / "checkpoint", after=1))
-    assert trained("resumed", Checkpoint(tmp_path / "checkpoint")) == expected
-    assert trained("seed", seed=2) != expected
-    other, _ = method_class(method).fit(puzzling(), options_of(method))
-    assert saved(other, tmp_path / "other") != expected
-
-
 @pytest.mark.parametrize("method", ["btg", "neural-btg"])
 def test_few_sure_links_count_more_than_many_doubtful_ones(method):
     """Three times as many lines ask for another order: sure ones win, doubtful ones do not."""
@@ -289,7 +245,7 @@ def test_few_sure_links_count_more_than_many_doubtful_ones(method):
         assert [order.positions for order in model.order(SENTENCES)] == expected
 
 
-@pytest.mark.parametrize("method", ITERATED)
+@pytest.mark.parametrize("method", METHODS)
 def test_held_out_lines_measure_the_model_and_do_not_choose_it(method):
     """A handful of them says too little, whatever they ask for."""
     lines, options = puzzling(), options_of(method, iterations=6, ensemble="none")
@@ -304,37 +260,42 @@ def test_held_out_lines_measure_the_model_and_do_not_choose_it(method):
     assert arrays[0] == arrays[1] == arrays[2]
 
 
-@pytest.mark.parametrize("method", ITERATED)
-def test_a_checkpoint_of_other_words_or_links_is_refused(method, tmp_path):
-    def train(lines, checkpoint):
-        options = options_of(method, ensemble="none")
-        return method_class(method).fit(lines, options, NO_LINES, checkpoint)
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("setting", ["", "held-out lines", "pairs", "dropped words"])
+def test_lines_options_and_seed_make_the_model(method, setting, tmp_path, caplog):
+    """Threads and interruptions change nothing; a checkpoint is of its lines; each pair is measured."""
+    lines, held, options = puzzling(), NO_LINES, {"iterations": 4}
+    if setting == "held-out lines":
+        held, lines = lines.take(range(4)), lines.take(range(4, len(lines)))
+    elif setting == "pairs":
+        options["ensemble"] = "none"
+        held = replace(bitext(), pairs=[i % 3 for i in range(len(SENTENCES))])
+        lines = replace(lines, pairs=[int(i < 4) for i in range(len(lines))])
+    elif setting == "dropped words":
+        options["word_dropout"] = 0.5
 
-    lines = bitext()
-    with pytest.raises(KeyboardInterrupt):
-        train(lines, Interrupting(tmp_path / "checkpoint", after=1))
-    words = [replace(sentence, words=("they", *sentence.words[1:])) for sentence in SENTENCES]
-    for other in (monotone(), replace(lines, sentences=words)):
-        with pytest.raises(UsageError, match="other data or options"):
-            train(other, Checkpoint(tmp_path / "checkpoint"))
+    def trained(name, checkpoint=None, lines=lines, **changes):
+        chosen = options_of(method, **options | changes)
+        model, statistics = method_class(method).fit(lines, chosen, held, checkpoint or Checkpoint())
+        return saved(model, tmp_path / name), statistics, model
 
-
-@pytest.mark.parametrize("method", ITERATED)
-@pytest.mark.parametrize("held", [0, 4])
-def test_interrupted_training_goes_on_to_the_same_model(method, held, tmp_path, caplog):
-    lines = puzzling()
-    held_out, learned = lines.take(range(held)), lines.take(range(held, len(lines)))
-
-    def train(checkpoint):
-        options = options_of(method, iterations=4)
-        return method_class(method).fit(learned, options, held_out, checkpoint)
-
-    expected, statistics = train(Checkpoint())
+    expected, statistics, model = trained("expected")
     assert len(statistics["history"]) == 4
+    assert trained("threads", threads=2)[0] == expected
+    assert trained("seed", seed=2)[0] != expected
+    if setting in ("pairs", "dropped words"):
+        assert saved_of(method, puzzling(), tmp_path / "usual", iterations=4) != expected
     with pytest.raises(KeyboardInterrupt):
-        train(Interrupting(tmp_path / "checkpoint", after=2))
+        trained("stopped", Interrupting(tmp_path / "checkpoint", after=2))
+    words = [replace(sentence, words=("they", *sentence.words[1:])) for sentence in lines.sentences]
+    others = [links(*range(len(sentence))) for sentence in words]
+    for other in (replace(lines, alignments=others), replace(lines, sentences=words)):
+        with pytest.raises(UsageError, match="other data or options"):
+            trained("other", Checkpoint(tmp_path / "checkpoint"), other)
     with caplog.at_level("INFO", "preorder"):
-        resumed, again = train(Checkpoint(tmp_path / "checkpoint"))
+        assert trained("resumed", Checkpoint(tmp_path / "checkpoint"))[:2] == (expected, statistics)
     assert "an interrupted training goes on after iteration 2" in caplog.messages
-    assert again == statistics
-    assert saved(resumed, tmp_path / "resumed") == saved(expected, tmp_path / "expected")
+    for pair in range(3 if setting == "pairs" else 0):
+        alone = held.take(range(pair, len(held), 3))
+        (tau,) = set(HeldOutLines(alone).taus(model.order(alone.sentences)).values())
+        assert statistics["history"][-1][f"tau_nakagawa_{pair + 1}"] == tau

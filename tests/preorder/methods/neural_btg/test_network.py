@@ -1,11 +1,10 @@
-"""The network: what it gives, and what it drops in training."""
+"""What the network gives, pair by pair."""
 
 import pytest
 import torch
 
 from preorder.btg.grammar import LABELS
 from preorder.btg.scores import PARTS
-from preorder.learning.network import drop
 from preorder.methods.neural_btg.network import Scorer
 
 
@@ -35,14 +34,3 @@ def _boundary(states, at):
     before = states[at - 1].chunk(2)[0] if at > 0 else zeros
     after = states[at].chunk(2)[1] if at < len(states) else zeros
     return torch.cat((before, after))
-
-
-def test_drops_a_share_and_keeps_the_mean_of_each_token_or_of_a_sentence():
-    torch.manual_seed(1)
-    dropped = drop(torch.ones(50, 20, 30), 50, 0.3)
-    assert dropped.unique().tolist() == pytest.approx([0, 1 / 0.7])
-    assert (dropped == 0).float().mean() == pytest.approx(0.3, abs=0.01)
-    assert not dropped[0].equal(dropped[1])
-    dropped = drop(torch.ones(4, 20, 30), 1, 0.5)
-    assert all(dropped[0].equal(token) for token in dropped)
-    assert not dropped[:, 0].equal(dropped[:, 1])
