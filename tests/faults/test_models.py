@@ -145,35 +145,22 @@ HOSTILE = [
     ("btg", fill("shape", np.inf), "not all of shape are finite"),
     ("rvnn", put("state", "trees", value=[]), "not the trees of a model of nodes: []"),
     ("rvnn", put("state", "trees", value="rings"), "not the trees of a model of nodes: 'rings'"),
-    (
-        "rvnn",
-        put("state", "binarisation", value="up"),
-        "a model of nodes: 'constituency', 'up'",
-    ),
+    ("rvnn", put("state", "binarisation", value="up"), "a model of nodes: 'constituency', 'up'"),
     ("rvnn", put("state", "categories", value=3), "not the categories of a model of nodes: True, 3"),
     ("rvnn", put("state", "size", value=13), "not the weights of the model's network"),
-    ("swap-lstm", put("state", "trees", value="rings"), "not the trees of a model of nodes: 'rings'"),
     ("rvnn", put("state", "category", value="yes"), "not the categories of a model of nodes: 'yes'"),
     ("swap-lstm", put("state", "size", value=-1), "not a size of the model's network: size -1"),
-    ("swap-lstm", put("state", "size", value=13), "not the weights of the model's network"),
     ("neural-btg", put("state", "hidden", value=30_000), "hidden 30000"),
     ("neural-btg", put("state", "hidden", value=17), "not the weights of the model's network"),
-    ("neural-btg", put("state", "vocabulary", value=None), VOCABULARY),
     ("neural-btg", put("state", "vocabulary", value={"words": [], "smell": []}), VOCABULARY),
     ("neural-btg", put("state", "hidden", value=0), "not a size of the model's network: hidden 0"),
     ("neural-btg", put("state", "depth", value="1"), "not a size of the model's network: depth '1'"),
-    (
-        "neural-btg",
-        put("state", "vocabulary", value={"tags": []}),
-        "not the vocabulary of the model's network",
-    ),
+    ("neural-btg", put("state", "vocabulary", value={"tags": []}), VOCABULARY),
     ("neural-btg", put("state", "depth", value=10**8), "not a size of the model's network: depth 100000000"),
     ("neural-btg", put("state", "perceptron", value=1), "not the ensemble partner of a neural BTG model"),
     ("neural-btg", fill("weight", 3e38), "the scores are not finite: the training has diverged, or"),
     ("rvnn", put("state", "categories", value=[[]]), "not the categories of a model of nodes: True, [[]]"),
-    ("rvnn", put("state", "vocabulary", "words", value=[None]), VOCABULARY),
     ("neural-btg", fill("weight", np.nan), "are finite"),
-    ("swap-lstm", fill("output.bias", np.nan), "are finite"),
 ]
 
 
@@ -242,7 +229,7 @@ def two_models():
     return [replace(trained("btg", seed), classes=WordClasses({f"word{seed}": str(seed)})) for seed in (1, 2)]
 
 
-def test_what_may_become_a_model(tmp_path, two_models):
+def test_what_may_become_a_model(tmp_path, two_models, monkeypatch):
     save_model(two_models[0], str(tmp_path / "model"))
     (tmp_path / "empty").mkdir()
     (tmp_path / "link").symlink_to("model")
@@ -251,11 +238,8 @@ def test_what_may_become_a_model(tmp_path, two_models):
     save_model(two_models[1], str(tmp_path / "link"))
     assert (tmp_path / "link").is_symlink()
     assert load_model(str(tmp_path / "model")).classes == two_models[1].classes
-
-
-def test_standard_input_lies_in_no_folder(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    check_replaceable(".", ["-"])
+    monkeypatch.chdir(tmp_path / "empty")
+    check_replaceable(".", ["-"])  # standard input lies in no folder
 
 
 def test_readers_while_it_is_replaced(tmp_path, two_models):
@@ -302,13 +286,11 @@ def test_a_flipped_bit_is_found(tmp_path, two_models):
         for _ in each_with_a_flipped_bit(path, path.stat().st_size // 20 + 1):
             with pytest.raises(DataError, match=f"{name}: damaged: its checksum is not that in model.json"):
                 load_model(str(tmp_path / "model"))
-    Checkpoint(tmp_path / "checkpoint").save(
-        "key", {"done": 3}, {"a": np.arange(50.0), "b": np.zeros((0, 3))}
-    )
+    arrays = {"a": np.arange(50.0), "b": np.zeros((0, 3))}
+    Checkpoint(tmp_path / "checkpoint").save("key", {"done": 3}, arrays)
+    message = "not a checkpoint; `fresh` starts|with other data or options"
     for _ in each_with_a_flipped_bit(tmp_path / "checkpoint", 3):
-        with pytest.raises(
-            PreorderError, match="not a checkpoint; `fresh` starts|with other data or options"
-        ):
+        with pytest.raises(PreorderError, match=message):
             Checkpoint(tmp_path / "checkpoint").load("key")
 
 

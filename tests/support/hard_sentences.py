@@ -98,12 +98,7 @@ def reading(tokens, **layers):
     return Reading(" ".join(f"{escaped(t)}￨{p}" for t, p in zip(tokens, found, strict=True)), found)
 
 
-_BREAKING = [
-    "￨",
-    "\0",
-    "\ufeff",
-    *(character for character in map(chr, range(0x3001)) if character.isspace()),
-]
+_BREAKING = ["￨", "\0", "\ufeff", *filter(str.isspace, map(chr, range(0x3001)))]
 _CODES = "|".join(str(ord(character)) for character in ("&", *_BREAKING))
 _SPECIAL = re.compile(f"&(?=#({_CODES});)|[{''.join(_BREAKING)}]")
 

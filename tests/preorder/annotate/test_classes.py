@@ -12,7 +12,6 @@ from preorder.annotate.classes import (
     WordClasses,
     _counts,
     _positive_pmi,
-    _vectors,
     learn_classes,
 )
 from preorder.errors import DataError
@@ -61,25 +60,13 @@ def test_few_words_have_classes_of_their_own():
     assert learn_classes([["a", "b", "b"]], 2, seed=1) == WordClasses({"b": "1", "a": "2"})
 
 
-def test_vectors_of_words():
-    """Of length 1, whatever the order of the sentences; what stands together too seldom counts nothing."""
-    sentences = text(50)
-    vocabulary = sorted({word for words in sentences for word in words})
-    one, other = (_vectors(lines, vocabulary, seed=1) for lines in (sentences, sentences[::-1]))
-    np.testing.assert_array_equal(one, other)
-    np.testing.assert_allclose(np.linalg.norm(one, axis=1), 1)
-    information = _positive_pmi(csr_matrix([[3.0, 1.0], [1.0, 3.0]])).toarray()
-    np.testing.assert_allclose(information, np.diag([np.log(1.5)] * 2))
-
-
-def test_the_border_between_sentences_is_a_neighbour():
-    assert _counts(np.array([0, 1]), np.array([1, 2]), 2).toarray().tolist() == [[0, 1, 0], [0, 0, 1]]
-
-
-def test_only_the_most_frequent_words_are_counted_as_neighbours(monkeypatch):
+def test_which_neighbours_are_counted(monkeypatch):
+    """Only the most frequent words, and the border between sentences."""
     monkeypatch.setattr(word_classes, "CONTEXT_WORDS", 2)
     counts = _counts(np.array([0, 1, 2, 3]), np.array([1, 2, 3, 4]), 4).toarray()
     assert counts.tolist() == [[0, 1, 0], [0, 0, 0], [0, 0, 0], [0, 0, 1]]
+    information = _positive_pmi(csr_matrix([[3.0, 1.0], [1.0, 3.0]])).toarray()
+    np.testing.assert_allclose(information, np.diag([np.log(1.5)] * 2))
 
 
 def test_file_round_trip(tmp_path):

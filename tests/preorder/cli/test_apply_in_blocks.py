@@ -2,7 +2,6 @@
 
 import gzip
 import random
-import re
 
 import pytest
 
@@ -76,20 +75,6 @@ def test_the_same_bytes_for_plain_text(models, both, tmp_path, name, model):
     assert found[0] == 0
     assert found[2].count(b"\n") == 304
     assert ("is written as" in found[1]) == (name == "features")
-
-
-@pytest.mark.parametrize("model", ["tags", "classes", "lower"])
-@pytest.mark.parametrize("columns", [2, 3])
-def test_the_same_bytes_for_annotated_text(models, both, tmp_path, columns, model):
-    lines = [""]
-    for line in made_up(200, PLAIN + ODD):
-        words = [word for word in re.split("[ \t\r]+", line) if word]
-        layers = [" ".join(words), *[" ".join("N" * len(words))] * (columns - 1)]
-        lines.append("\t".join(layers) if words else "")
-    (tmp_path / "annot").write_bytes("".join(f"{line}\n" for line in lines).encode())
-    found, expected = both("--model", models / model, "--annot", tmp_path / "annot")
-    assert found == expected
-    assert found[0] == 0, found[1]
 
 
 @pytest.mark.parametrize("layers", ["", "\tN V N"])

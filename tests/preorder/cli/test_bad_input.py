@@ -100,12 +100,6 @@ def test_one_line_says_what_is_wrong_where(run, tmp_path, command, message, chan
     assert not (tmp_path / "out").exists()
 
 
-@pytest.mark.parametrize(("command", "file"), TEXTS)
-def test_a_tab_in_a_later_line_is_a_space(run, command, file):
-    first, second = FILES[file].splitlines(keepends=True)
-    assert run(command, **{file: first + second.replace(" ", "\t")})[0] == 0
-
-
 @pytest.mark.parametrize("command", ["gold", "apply"])
 def test_empty_files_where_each_line_is_done_by_itself(run, out, command):
     assert run(command, **dict.fromkeys(FILES, ""))[0] == 0

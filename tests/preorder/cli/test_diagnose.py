@@ -5,7 +5,7 @@ import json
 import pytest
 
 from preorder.analysis import diagnosis
-from preorder.cli import diagnose, main
+from preorder.cli import diagnose
 from preorder.methods.train import TrainingPlan
 from preorder_recipes.synthetic import generate
 from tests.support.texts import write
@@ -18,82 +18,71 @@ def bitext(tmp_path_factory):
     return folder
 
 
-def test_a_pair_and_translations(bitext, tmp_path, capsys):
+def test_a_pair_and_translations(bitext, run, tmp_path):
     """A verb-final language, and translations whose words stand in reversed order."""
     reference = (bitext / "test.sov").read_text().splitlines()
-    (tmp_path / "hyp").write_text("".join(" ".join(line.split()[::-1]) + "\n" for line in reference))
-    pair = ["--src", str(bitext / "train.svo"), "--align", str(bitext / "train.align")]
-    pair += ["--pos", str(bitext / "train.svo.pos")]
-    translations = ["--ref", str(bitext / "test.sov"), "--hyp", f"reversed={tmp_path / 'hyp'}"]
-    translations += ["--tokenize", "none"]
-    assert main(["diagnose", *pair, *translations, "--json"]) == 0
-    found = json.loads(capsys.readouterr().out)
-    assert found["pair"]["sentences"] + found["pair"]["skipped"] == 30
-    assert found["pair"]["unreordered"]["tau"] < 0.6 < 0.8 < found["pair"]["predicted"]["tau"]
-    assert 0.5 < found["pair"]["share_of_the_way"] <= 1
+    write(tmp_path / "hyp", *(" ".join(line.split()[::-1]) for line in reference))
+    pair = f"--src {bitext}/train.svo --align {bitext}/train.align --pos {bitext}/train.svo.pos"
+    both = f"diagnose {pair} --ref {bitext}/test.sov --hyp reversed=hyp --tokenize none"
+    found = json.loads(run(f"{both} --json").out)
+    one, system = found["pair"], found["systems"]["reversed"]
+    assert one["sentences"] + one["skipped"] == 30
+    assert one["unreordered"]["tau"] < 0.6 < 0.8 < one["predicted"]["tau"]
+    assert 0.5 < one["share_of_the_way"] <= 1
     tags = {*(bitext / "train.svo.pos").read_text().split()}
-    assert tags >= {found["word"] for found in found["pair"]["words"]} > set()
-    assert found["systems"]["reversed"]["bleu"] < 10
-    assert found["systems"]["reversed"]["best_order"]["bleu"] == pytest.approx(100)
-    assert found["pair"]["profile"]["pairs"] == 300
-    assert found["pair"]["nearest"]["name"].startswith("a made-up verb-final language")
-    assert main(["diagnose", *pair, *translations]) == 0
-    printed = capsys.readouterr().out
+    assert tags >= {found["word"] for found in one["words"]} > set()
+    assert system["bleu"] < 10
+    assert system["best_order"]["bleu"] == pytest.approx(100)
+    assert one["profile"]["pairs"] == 300
+    assert one["nearest"]["name"].startswith("a made-up verb-final language")
+    printed = run(both).out
     details = ("of the way to the order of the links", "Measured cases", "Where most distance is left")
     for text in ("Order headroom", "reversed, best BTG order", "What is left", "nearest case: "):
         assert text in printed
     assert not any(text in printed for text in details)
-    assert printed.splitlines()[-1] == found["pair"]["verdict"]
-    assert found["pair"]["verdict"].startswith("Word order is worth trying: ")
-    assert f"preorder train takes --method {found['pair']['method']} for such text: " in printed
-    assert main(["diagnose", *pair, "-v"]) == 0
-    printed = capsys.readouterr().out
+    assert printed.splitlines()[-1] == one["verdict"]
+    assert one["verdict"].startswith("Word order is worth trying: ")
+    assert f"preorder train takes --method {one['method']} for such text: " in printed
+    printed = run(f"diagnose {pair} -v").out
     assert all(text in printed for text in details)
 
 
-def test_the_order_of_translations_by_links(bitext, tmp_path, capsys):
+def test_the_order_of_translations_by_links(bitext, run, tmp_path):
     """Of two systems one has a person's order and one the source's; neither shares a word with the person."""
     pytest.importorskip("eflomal")
     source, target = (bitext / f"train.{side}" for side in ("svo", "sov"))
-    reference = [line.upper() for line in target.read_text().splitlines()]
-    glosses = [" ".join(f"{word}x" for word in line.split()) for line in source.read_text().splitlines()]
-    people, near = write(tmp_path / "ref", *reference), write(tmp_path / "near", *glosses)
-    given = ["--test-src", str(source), "--hyp", f"same={target}", f"gloss={near}", "--tokenize", "none"]
-    assert main(["diagnose", *given, "--ref", people, "--json"]) == 0
-    found = json.loads(capsys.readouterr().out)["orders"]
+    write(tmp_path / "ref", *(line.upper() for line in target.read_text().splitlines()))
+    write(tmp_path / "near", *(line.replace(" ", "x ") + "x" for line in source.read_text().splitlines()))
+    line = f"diagnose --test-src {source} --hyp same={target} gloss=near --tokenize none"
+    found = json.loads(run(f"{line} --ref ref --json").out)["orders"]
     assert found["gloss"]["in_order"] > 0.9 > 0.2 > found["reference"]["in_order"]
     assert found["same"]["differs"] < 0.2 < 0.8 < found["gloss"]["differs"]
     assert found["gloss"]["tau_human"] == pytest.approx(found["reference"]["tau"], abs=0.1)
-    assert main(["diagnose", *given]) == 0
-    printed = capsys.readouterr().out
+    printed = run(line).out
     assert "Only source words that have links are seen" in printed
     assert printed.splitlines()[-1].startswith("gloss keeps the source's order in ")
-    assert main(["diagnose", *given, "--out", str(tmp_path / "p.svg")]) == 2
+    run(f"{line} --out p.svg", 2)
 
 
-def test_plain_text(tmp_path, capsys):
+def test_plain_text(run, tmp_path):
     """Links are to the tokens that Moses' rules make: ``Is n't it ?`` has four."""
     pytest.importorskip("sacremoses")
-    english, french = (
-        write(tmp_path / "en", *["Isn't it?"] * 20),
-        write(tmp_path / "fr", *["N'est-ce pas?"] * 20),
-    )
-    files = ["--src", english, "--tgt", french, "--align", write(tmp_path / "links", *["0-2 2-1 3-3"] * 20)]
-    assert main(["diagnose", *files, "--tokenize", "en,fr", "--json"]) == 0
-    printed = capsys.readouterr()
-    assert "tokenize: en by sacremoses" in printed.err
-    assert json.loads(printed.out)["pair"]["profile"]["length"] == 4
-    assert main(["diagnose", *files, "--json"]) == 2
-    assert "links:1: link " in capsys.readouterr().err
-    with pytest.raises(SystemExit):
-        main(["diagnose", *files, "--tokenize", "en,fr:nothing"])
-    assert "no tokenizer 'nothing', only: moses" in capsys.readouterr().err
+    for name, line in (("en", "Isn't it?"), ("fr", "N'est-ce pas?"), ("links", "0-2 2-1 3-3")):
+        write(tmp_path / name, *[line] * 20)
+    line = "diagnose --src en --tgt fr --align links"
+    found = run(f"{line} --tokenize en,fr --json")
+    assert "tokenize: en by sacremoses" in found.err
+    assert json.loads(found.out)["pair"]["profile"]["length"] == 4
+    assert "links:1: link " in run(f"{line} --json", 2).err
+    said = run(f"{line} --tokenize en,fr:nothing", 2).err
+    assert "no tokenizer 'nothing', only: moses" in said
 
 
-def test_what_is_measured_is_not_learned_from(tmp_path, monkeypatch, capsys):
+def test_what_is_measured_is_not_learned_from(run, tmp_path, monkeypatch):
     """Not even for the classes of words; ``--seed`` draws the lines."""
     sources = [f"S{i} V{i} O{i}" for i in range(60)]
-    text, links = write(tmp_path / "src", *sources), write(tmp_path / "align", *["0-0 1-2 2-1"] * 60)
+    write(tmp_path / "src", *sources)
+    write(tmp_path / "align", *["0-0 1-2 2-1"] * 60)
     heard = []
 
     def listen(owner, name, lines):
@@ -109,9 +98,8 @@ def test_what_is_measured_is_not_learned_from(tmp_path, monkeypatch, capsys):
     listen(TrainingPlan, "train", lambda _, pairs: [sentence.words for sentence in pairs.sentences])
     listen(diagnosis, "diagnose_pair", lambda names, *_: names)
     drawn = []
-    for seed in ("1", "2"):
-        options = ["--lines", "20", "--seed", seed, "--json"]
-        assert main(["diagnose", "--src", text, "--align", links, *options]) == 0
+    for seed in (1, 2):
+        run(f"diagnose --src src --align align --lines 20 --seed {seed} --json")
         classes, learned, measured = heard[-3:]
         assert classes == learned
         assert (len(learned), len(measured), len(learned | measured)) == (18, 2, 20)
@@ -122,38 +110,36 @@ def test_what_is_measured_is_not_learned_from(tmp_path, monkeypatch, capsys):
 
 
 @pytest.mark.parametrize(
-    ("options", "left"),
-    [([], (0, 0, 0)), (["--case-sensitive"], (0, 0, 1)), (["--tokenize", "none"], (0, 1, 1))],
+    ("options", "left"), [("", (0, 0, 0)), ("--case-sensitive", (0, 0, 1)), ("--tokenize none", (0, 1, 1))]
 )
-def test_what_counts_as_a_word(tmp_path, capsys, options, left):
-    reference, hypothesis = write(tmp_path / "ref", "A b c d."), write(tmp_path / "hyp", "a b c d .")
-    assert main(["diagnose", "--ref", reference, "--hyp", f"one={hypothesis}", *options, "--json"]) == 0
-    words = json.loads(capsys.readouterr().out)["systems"]["one"]["words"]
-    assert words == dict(zip(("missing", "too_many", "others"), left, strict=True))
+def test_what_counts_as_a_word(run, tmp_path, options, left):
+    write(tmp_path / "ref", "A b c d.")
+    write(tmp_path / "hyp", "a b c d .")
+    found = json.loads(run(f"diagnose --ref ref --hyp one=hyp {options} --json").out)
+    assert tuple(found["systems"]["one"]["words"].items()) == tuple(
+        zip(("missing", "too_many", "others"), left, strict=True)
+    )
 
 
-def test_a_picture(bitext, tmp_path):
+def test_a_picture(bitext, run, tmp_path):
     pytest.importorskip("matplotlib")
-    files = ["--ref", str(bitext / "test.sov"), "--hyp", str(bitext / "test.sov")]
-    assert main(["diagnose", *files, "--out", str(tmp_path / "p.svg"), "-q"]) == 0
+    run(f"diagnose --ref {bitext}/test.sov --hyp {bitext}/test.sov --out p.svg -q")
     assert (tmp_path / "p.svg").stat().st_size > 1000
 
 
-def test_it_aligns(bitext, capsys):
+def test_it_aligns(bitext, run):
     pytest.importorskip("eflomal")
-    files = ["--src", str(bitext / "train.svo"), "--tgt", str(bitext / "train.sov")]
-    assert main(["diagnose", *files, "--lines", "100", "--json"]) == 0
-    found = json.loads(capsys.readouterr().out)["pair"]
+    line = f"diagnose --src {bitext}/train.svo --tgt {bitext}/train.sov --lines 100 --json"
+    found = json.loads(run(line).out)["pair"]
     assert found["sentences"] + found["skipped"] == 10
 
 
 @pytest.mark.parametrize(
     ("keep", "message"), [(300, "train.align:1: link "), (299, "short:300: the file ends")]
 )
-def test_given_links_have_to_fit_the_target(bitext, tmp_path, capsys, keep, message):
+def test_given_links_have_to_fit_the_target(bitext, run, tmp_path, keep, message):
     """Whose first sentence is cut to a word, or whose last is missing."""
     first, *others = (bitext / "train.sov").read_text().splitlines()[:keep]
-    (tmp_path / "short").write_text("\n".join([first.split()[0] if keep == 300 else first, *others, ""]))
-    pair = ["--src", str(bitext / "train.svo"), "--tgt", str(tmp_path / "short")]
-    assert main(["diagnose", *pair, "--align", str(bitext / "train.align")]) == 2
-    assert message in capsys.readouterr().err
+    write(tmp_path / "short", first.split()[0] if keep == 300 else first, *others)
+    line = f"diagnose --src {bitext}/train.svo --tgt short --align {bitext}/train.align"
+    assert message in run(line, 2).err

@@ -22,13 +22,8 @@ OPTIONS = {"iterations": 2, "classes": 4}
 def folder(tmp_path_factory):
     """Give a folder with a text and its links, whole, and in halves or unlike parts."""
     folder = tmp_path_factory.mktemp("pairs")
-    parts = {
-        "": (0, None),
-        "1": (0, HALF),
-        "2": (HALF, None),
-        "long": (0, HALF + 5),
-        "short": (HALF + 5, None),
-    }
+    parts = {"": (0, None), "1": (0, HALF), "2": (HALF, None)}
+    parts |= {"long": (0, HALF + 5), "short": (HALF + 5, None)}
     columns = {"src": SOURCES, "align": ASKED, "pos": TAGS, "tgt": [source.upper() for source in SOURCES]}
     columns["annot"] = ["\t".join(pair) for pair in zip(SOURCES, TAGS, strict=True)]
     columns["classed"] = [f"{line}\t{tags}" for line, tags in zip(columns["annot"], TAGS, strict=True)]
@@ -45,15 +40,14 @@ def train(folder, out, *line, **options):
 
 
 def test_pairs_of_one_size_are_learned_from_as_one_text(folder, tmp_path):
-    files = ["--src", "src1", "src2", "--align", "align1", "align2", "--pos", "pos1", "pos2"]
-    assert train(folder, tmp_path / "two", *files, "--held-out", "0") == 0
-    assert (
-        train(folder, tmp_path / "one", "--src", "src", "--align", "align", "--pos", "pos", "--held-out", "0")
-        == 0
-    )
-    annotated = ["--annot", "annot1", "annot2", "--align", "align1", "align2"]
-    assert train(folder, tmp_path / "annotated", *annotated, "--held-out", "0") == 0
-    two, one, other = (content(tmp_path / name) for name in ("two", "one", "annotated"))
+    lines = {
+        "two": "--src src1 src2 --align align1 align2 --pos pos1 pos2",
+        "one": "--src src --align align --pos pos",
+        "annotated": "--annot annot1 annot2 --align align1 align2",
+    }
+    for name, line in lines.items():
+        assert train(folder, tmp_path / name, *line.split(), "--held-out", "0") == 0
+    two, one, other = (content(tmp_path / name) for name in lines)
     for name in ("weights.safetensors", "classes.txt"):
         assert two[name] == one[name] == other[name]
     training = load_model(str(tmp_path / "two")).training
@@ -99,23 +93,11 @@ def test_each_pair_is_aligned_alone(folder, tmp_path, monkeypatch):
 def test_a_model_of_two_pairs_is_adapted_to_a_third(folder, tmp_path):
     files = ["--src", "src1", "src2", "--align", "align1", "align2"]
     assert train(folder, tmp_path / "first", *files) == 0
-    line = [
-        "--init",
-        str(tmp_path / "first"),
-        "--src",
-        "srcshort",
-        "srclong",
-        "--align",
-        "alignshort",
-        "alignlong",
-    ]
-    assert main(["train", *line_of(folder, line), "--model", str(tmp_path / "second")]) == 0
+    files = "--src srcshort srclong --align alignshort alignlong".split()
+    init = ["--init", str(tmp_path / "first"), *(str(folder / f) if f[0] != "-" else f for f in files)]
+    assert main(["train", *init, "--model", str(tmp_path / "second")]) == 0
     training = json.loads((tmp_path / "second" / "model.json").read_text())["training"]
     assert training["init"]["training"]["pairs"] == [HALF, HALF]
-
-
-def line_of(folder, line):
-    return [str(folder / word) if (folder / word).exists() else word for word in line]
 
 
 WRONG = """

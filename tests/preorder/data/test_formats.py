@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from preorder.data import Alignment, BinaryTree, Node, Permutation, Sentence, formats, texts
+from preorder.data import Alignment, BinaryTree, Node, Permutation, Sentence, formats
 from preorder.errors import DataError
 from tests.support.texts import write
 
@@ -45,26 +45,6 @@ def test_a_file_of_links_has_one_format(tmp_path, lines):
         list(formats.read_alignments(str(tmp_path / "links")))
     write(tmp_path / "links", *lines[:2])
     assert len(list(formats.read_alignments(str(tmp_path / "links"), 0))) == 2
-
-
-@pytest.mark.parametrize(
-    ("lines", "number"),
-    [
-        (["a b\tc"], 1),
-        (["", " \t", "a\tb", "c"], 3),
-        (["a", "b\tc"], None),
-        (["a b\t", "b\tc"], None),
-        (["", "\ta"], None),
-        ([], None),
-    ],
-)
-def test_a_table_is_no_text(lines, number):
-    read = texts.text_lines("src", iter(lines))
-    if number is None:
-        assert list(read) == lines
-        return
-    with pytest.raises(DataError, match=f"src:{number}: a tab in the line"):
-        list(read)
 
 
 @pytest.mark.parametrize("kind", ["{}", "9-9 ||| {}"])

@@ -44,10 +44,7 @@ FOREIGN = {
     "words with tags": ("I/PRP like/VBP the/DT fish/NN ./.\n", "words with their tags"),
     "words with tags behind _": ("I_PRP like_VBP the_DT fish_NN ._.\n", "words with their tags"),
     "factors": ("私|代名詞|ワタシ は|助詞|ハ 魚|名詞|サカナ を|助詞|ヲ\n", "words with their tags"),
-    "GIZA++'s output": (
-        "# Sentence pair (1) source length 3 target length 3 alignment score : 0.1\n",
-        "GIZA",
-    ),
+    "GIZA++'s output": ("# Sentence pair (1) source length 3 target length 3 alignment score : 1\n", "GIZA"),
     "CoreNLP's output": ("Sentence #1 (3 tokens):\n", "CoreNLP"),
     "CoNLL-U without comments": ("1\tI\tI\tPRON\tPRP\t_\t2\tnsubj\t_\t_\n", "CoNLL-U"),
     "a table": ("a b\tc d\n", "a tab in the line"),
@@ -64,6 +61,8 @@ PLAIN = [
     "< doc > a",
     "Sentence # 2",
     "Sentence 1 is",
+    "a b\t",
+    "\ta",
 ]
 
 
@@ -148,11 +147,8 @@ def test_segments_of_wmt_are_read(tmp_path):
     assert list(read_sentences(sgm, "ref")) == ["A bird & a tree .", "They went home .", ""]
     assert list(read_sentences(sgm, "hyp")) == ["A bird & a tree .", "They went home .", ""]  # its only side
     xml = write(tmp_path / "t.xml", XML)
-    assert [list(read_sentences(xml, role)) for role in ("src", "ref", "hyp")] == [
-        ["one", "two"],
-        ["eins", "zwei"],
-        ["ein", "zwo"],
-    ]
+    sides = [" ".join(read_sentences(xml, role)) for role in ("src", "ref", "hyp")]
+    assert sides == ["one two", "eins zwei", "ein zwo"]
     two = write(tmp_path / "two.xml", XML.replace('system="S"', 'translator="B"').replace("hyp", "ref"))
     with pytest.raises(DataError, match="segments of A, B: give those of one"):
         list(read_sentences(two, "ref"))
@@ -165,23 +161,8 @@ def test_segments_of_wmt_are_read(tmp_path):
 def test_score_reads_them(tmp_path, capsys):
     sgm = write(tmp_path / "ref.sgm", SGM.replace("</refset>", ""))
     hypothesis = write(tmp_path / "hyp", "A bird & a tree .", "They went home .", "")
-    assert (
-        main(
-            [
-                "score",
-                "--ref",
-                sgm,
-                "--hyp",
-                f"x={hypothesis}",
-                "--metrics",
-                "bleu",
-                "--json",
-                "--tokenize",
-                "none",
-            ]
-        )
-        == 0
-    )
+    options = "--metrics bleu --json --tokenize none".split()
+    assert main(["score", "--ref", sgm, "--hyp", f"x={hypothesis}", *options]) == 0
     assert json.loads(capsys.readouterr().out)["systems"]["x"]["bleu"] == pytest.approx(100)
 
 
