@@ -1,8 +1,8 @@
 """Errors that the user can mend, of one line each.
 
-Bad input and output is a DataError, with the file and the line; bad options are a UsageError. The command
-line prints them and ends with exit status 2. Any other exception is a fault of the program, with a traceback.
-A message names a value of the caller's in backquotes, as `` `held_out` ``: a command line shows the option.
+Bad input or output raises a DataError with the file and the line; wrong options raise a UsageError. The
+command line prints them and ends with status 2. Any other exception is a fault of the program and keeps its
+traceback. A message names an argument in backquotes, `` `held_out` ``; the command line shows its option.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ from typing import Any
 
 MAX_SHOWN = 60  # characters of what is wrong that a message shows
 NO_MEMORY = "not enough memory: ask for smaller sizes, fewer or shorter lines, or fewer threads"
-MAX_REASON = 300  # characters of the whole reason, which names of the user's may be part of
+MAX_REASON = 300  # characters of the whole reason, which may contain names that the user gave
 
 
 class PreorderError(Exception):
-    """The base of all errors that the user can mend, with the exit ``status`` of a command that they end."""
+    """The base of all errors that the user can mend; ``status`` is the exit status of the command."""
 
     status = 2
 
@@ -43,18 +43,18 @@ class DataError(PreorderError):
         file = self.file and one_line(str(self.file))
         where = "".join(f"{part}:" for part in (file, self.line) if part is not None)
         reason = self.reason
-        if len(reason) > MAX_REASON and "\n" not in reason:  # what a data worker raises ends with its reason
+        if len(reason) > MAX_REASON and "\n" not in reason:  # a data worker's traceback ends with it
             reason = reason[:MAX_REASON] + " …"
         return f"{where} {reason}" if where else reason
 
     def at(self, file: str | None, line: int | None) -> DataError:
-        """Return this error with file and line number; those that it has already stay."""
+        """Return this error with the file and the line number, unless it has its own."""
         return DataError(self.reason, self.file or file, self.line or line)
 
 
 @contextlib.contextmanager
 def errors_in(file: str | None, line: int | None = None) -> Iterator[None]:
-    """Give the data errors of a block this file and line number, where they have none."""
+    """Add the file and the line number to data errors of this block that have none."""
     try:
         yield
     except DataError as error:
@@ -62,11 +62,11 @@ def errors_in(file: str | None, line: int | None = None) -> Iterator[None]:
 
 
 class UsageError(PreorderError):
-    """Options that do not go together, or something that cannot be done on this machine or by this model."""
+    """Options that exclude each other, or work that this machine or this model cannot do."""
 
 
 class NotFiniteError(PreorderError):
-    """Weights or scores that are infinite or no numbers: nothing can be ordered by them."""
+    """Weights or scores are infinite or NaN."""
 
     def __init__(self, what: str) -> None:
         super().__init__(
@@ -76,7 +76,7 @@ class NotFiniteError(PreorderError):
 
 
 class MissingExtraError(PreorderError):
-    """An optional dependency that is needed, but not installed."""
+    """A package of an extra is needed and not installed."""
 
     def __init__(self, module: str, extra: str) -> None:
         found = next(iter(metadata.distributions(name="onmt-preorder")), None)  # none: run from a checkout
@@ -87,22 +87,22 @@ class MissingExtraError(PreorderError):
 
 
 def one_line(name: str) -> str:
-    """Return the name of a file without line breaks, which stand as they would in Python."""
+    """Return a file name with line breaks escaped as in a Python string."""
     return "".join(repr(part)[1:-1] if part.splitlines() != [part] else part for part in name)
 
 
 def shown(text: object) -> str:
-    """Return the ``repr`` of what is wrong in a file, cut where it is long."""
-    return cut(repr(text).replace("\n", " "))  # of a table
+    """Return the ``repr`` of a wrong value, cut if it is long."""
+    return cut(repr(text).replace("\n", " "))  # a table's repr has lines
 
 
 def cut(text: str, length: int = MAX_SHOWN) -> str:
-    """Return the first characters of a text, and an ellipsis if there are more."""
+    """Return a text, cut to ``length`` characters and an ellipsis if it is longer."""
     return text if len(text) <= length else text[:length] + " …"
 
 
 def require(module: str, extra: str) -> ModuleType:
-    """Import an optional dependency that the ``extra`` of this package installs."""
+    """Import a package that the ``extra`` installs."""
     try:
         return importlib.import_module(module)
     except ModuleNotFoundError as error:

@@ -25,11 +25,11 @@ LOGGER = logging.getLogger("preorder")
 LINES_ALONE = "lines alone"  # name of a handler beside which there are no bars
 INTERVAL = 60.0  # seconds between two lines that say how far the work is
 
-_display: Progress | None = None  # the one bar that is drawn
+_display: Progress | None = None  # the only bar that is drawn
 
 
 def counted(count: int, noun: str) -> str:
-    """Return a number of things: ``1 line``, ``2,000 lines``."""
+    """Return a count with its noun: ``1 line``, ``2,000 lines``."""
     return f"{count:,} {noun}{'s' * (count != 1)}"
 
 
@@ -39,9 +39,9 @@ def is_quiet() -> bool:
 
 
 def announce(message: str) -> None:
-    """Say what makes the user wait: in programs, too, that have not set up any logging."""
+    """Log why the user waits, also in programs that have not set up logging."""
     if not is_quiet():
-        LOGGER.warning(message, extra={"once": message})  # of several workers, too
+        LOGGER.warning(message, extra={"once": message})  # for all workers together
 
 
 @contextlib.contextmanager
@@ -60,31 +60,17 @@ def named(name: str) -> Iterator[None]:
         LOGGER.removeFilter(add_name)
 
 
-class Bar:
-    """Counts what is done, on the terminal if there is a display."""
-
-    def __init__(self, display: Progress | None = None, task: Any = None) -> None:
-        self._display, self._task = display, task
-
-    def add(self, count: int) -> None:
-        """Count so many more items."""
-        if self._display is not None:
-            self._display.advance(self._task, count)
-
-    def describe(self, text: str) -> None:
-        """Put a text before the bar."""
-        if self._display is not None:
-            self._display.update(self._task, description=text)
-
-
 @contextlib.contextmanager
 def progress_bar(
     unit: str, total: int | None = None, done: int = 0, text: str = "", stays: bool = True
-) -> Iterator[Bar]:
-    """Give a bar, of which so many items are ``done`` already, drawn where there are bars."""
+) -> Iterator[Callable[..., None]]:
+    """Give a function that adds a number of items, and puts a second argument, a text, before the bar.
+
+    The bar begins with ``done`` items, and is drawn where there are bars.
+    """
     global _display
     if not has_bars():
-        yield Bar()
+        yield lambda *_: None
         return
     from rich.console import Console  # it takes a while to import
     from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
@@ -93,10 +79,11 @@ def progress_bar(
     counted = TextColumn("{task.completed:,.0f}" + f"{of_all} {unit}")
     columns = TextColumn("{task.description}", markup=False), BarColumn(20), TaskProgressColumn(), counted
     settings: dict[str, Any] = {"redirect_stdout": False, "redirect_stderr": False, "transient": not stays}
-    _display = Progress(*columns, TimeRemainingColumn(), console=Console(file=sys.stderr), **settings)
+    _display = bar = Progress(*columns, TimeRemainingColumn(), console=Console(file=sys.stderr), **settings)
     try:
         with _display:
-            yield Bar(_display, _display.add_task(text, total=total, completed=done))
+            task = _display.add_task(text, total=total, completed=done)
+            yield lambda count, text=None: bar.update(task, advance=count, description=text)
     finally:
         _display = None
 
@@ -110,7 +97,7 @@ def show_line(line: str) -> None:
 
 
 def has_bars() -> bool:
-    """Say whether there is a terminal on which nothing else of ours draws, and bars are wanted."""
+    """Return whether there is a terminal without another bar of ours, and bars are wanted."""
     multiprocessing = sys.modules.get("multiprocessing")  # slow to import; a worker process has it
     is_worker = multiprocessing is not None and multiprocessing.parent_process() is not None
     has_lines_alone = any(handler.name == LINES_ALONE for handler in LOGGER.handlers)
@@ -121,10 +108,10 @@ def has_bars() -> bool:
 
 @contextlib.contextmanager
 def counting(unit: str, total: int | None = None, done: str = "") -> Iterator[Callable[[int], None]]:
-    """Give a function that adds a number of items done; show them as :func:`progress` does."""
+    """Give a function that counts items; show the count as :func:`progress` does."""
     if has_bars():
-        with progress_bar(unit, total, text=done) as bar:
-            yield bar.add
+        with progress_bar(unit, total, text=done) as add_to_bar:
+            yield add_to_bar
         return
     of_all = "" if total is None else f" of {total:,}"
     count, next_line = 0, time.monotonic() + INTERVAL
@@ -140,7 +127,7 @@ def counting(unit: str, total: int | None = None, done: str = "") -> Iterator[Ca
 
 
 def progress(items: Iterable[T], unit: str, total: int | None = None, done: str = "") -> Iterator[T]:
-    """Yield items, and show how many have come, as ``500 of 2,000 sentences tagged`` (unit, done)."""
+    """Yield items, and show their count: ``500 of 2,000 sentences tagged`` (unit, done)."""
     with counting(unit, total, done) as add:
         for item in items:
             yield item
@@ -149,9 +136,9 @@ def progress(items: Iterable[T], unit: str, total: int | None = None, done: str 
 
 @contextlib.contextmanager
 def shard_progress(shards: int, size: int) -> Iterator[Callable[..., None]]:
-    """Give a function that counts lines, and shards of so many bytes, that are done.
+    """Give a function that counts lines, shards and bytes of input.
 
-    A bar or lines show shards, lines, lines a second, and the time left by the bytes of the input, ``size``.
+    A bar or log lines show shards, lines, lines a second, and the time left for ``size`` bytes of input.
     """
     begin, lock = time.monotonic(), threading.Lock()
     all_lines = done = done_size = 0
@@ -165,18 +152,18 @@ def shard_progress(shards: int, size: int) -> Iterator[Callable[..., None]]:
 
     is_drawn = has_bars()
     interval = 1 if is_drawn else INTERVAL
-    with progress_bar("shards", shards, stays=False) as bar:
+    with progress_bar("shards", shards, stays=False) as add_to_bar:
         next_line = begin + (0 if is_drawn else interval)
 
         def add(lines: int, more: int = 0, bytes_done: int = 0) -> None:
             nonlocal all_lines, done, done_size, next_line
             with lock:
                 all_lines, done, done_size = all_lines + lines, done + more, done_size + bytes_done
-                bar.add(more)
+                add_to_bar(more)
                 if time.monotonic() < next_line:
                     return
                 if is_drawn:
-                    bar.describe(message())
+                    add_to_bar(0, message())
                 else:
                     LOGGER.info(message())
                 next_line = time.monotonic() + interval

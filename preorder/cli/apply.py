@@ -25,20 +25,19 @@ from preorder.methods.model_directory import Model, checksum, load_model
 from preorder.methods.ordering import BATCH, LineOrderer, Ordering, confident, orders
 from preorder.methods.registry import check_able
 from preorder.methods.shipped import shipped_models
-from preorder.processes import in_order
+from preorder.processes import MAX_AHEAD, in_order
 from preorder.progress import counting
 from preorder.shards.jobs import Shard, Tick, in_threads
 
 if TYPE_CHECKING:
     from preorder.metrics.confidence import OrderConfidence
 
-MAX_AHEAD = 2  # blocks of a file that are held for each thread
 MARK = files.BYTE_ORDER_MARK.encode()
 
 
 @dataclass(frozen=True)
 class ApplyJob:
-    """What is to be done: order a source by a model, or each of the shards that its paths stand for."""
+    """A source to be ordered by a model, or a pattern of shards to be ordered."""
 
     source: Source
     model: str
@@ -52,7 +51,7 @@ class ApplyJob:
 
 
 Texts = Callable[[ApplyJob, Tick], Iterator[str]]
-"""Yields the output for a file, and tells the number of sentences."""
+"""Yields the output text of a file; calls ``tick`` with the number of sentences done."""
 
 EXAMPLES = """\
   preorder apply --model model --src test.en --pos test.en.pos --out test.features
@@ -125,15 +124,9 @@ def run(arguments: argparse.Namespace) -> None:
 
 
 def can_order_blocks(model: Model, job: ApplyJob) -> bool:
-    """Say whether a model orders the lines of plain files, and there is one order of each to be written."""
-    is_plain = (
-        job.source.trees is None
-        and job.source.tokenize is None
-        and job.n_best is None
-        and not job.line_by_line
-        and job.confidence_out is None
-    )
-    return isinstance(model.preorderer, HashedPreorderer) and is_plain
+    """Return whether the job is to write one order for each line of plain files, by a hashed model."""
+    others = job.source.trees, job.source.tokenize, job.n_best, job.confidence_out, job.line_by_line or None
+    return isinstance(model.preorderer, HashedPreorderer) and others == (None,) * 5
 
 
 def _do_shard(job: ApplyJob, texts: Texts, shard: Shard, tick: Tick) -> None:
@@ -143,7 +136,7 @@ def _do_shard(job: ApplyJob, texts: Texts, shard: Shard, tick: Tick) -> None:
 def _texts(
     model: Model, stanza: AnnotatorOptions | None, workers: int, job: ApplyJob, tick: Tick
 ) -> Iterator[str]:
-    """Yield the lines of the output, for any method and any input."""
+    """Yield the output lines sentence by sentence, for any method and any input."""
     spelled, sentences = tee(source.read_sentences(job.source))
     preorderer, trees = model.preorderer, job.format == "tree"
     find: Callable[..., Any] = preorderer.trees if trees else preorderer.order
@@ -167,14 +160,14 @@ def _texts(
 
 
 def _written(items: Iterable[tuple[Ordering, OrderConfidence]], stream: TextIO) -> Iterator[Ordering]:
-    """Yield each order, or tree, once its confidence is written."""
+    """Write the confidence of each order or tree, then yield it."""
     for item, confidence in items:
         stream.write(f"{format_confidence(*confidence)}\n")
         yield item
 
 
 class BlockOrdering:
-    """Orders files by a model; several threads may share it, and the threads that it has at work."""
+    """Orders files by a model in blocks, on threads of its own; several threads may share it."""
 
     def __init__(self, model: Model, job: ApplyJob) -> None:
         self._given = model, job
@@ -182,11 +175,11 @@ class BlockOrdering:
         self._order = LineOrderer(model, job.format)
         self._has_warned = False
 
-    def __reduce__(self) -> tuple[Any, ...]:  # in another process it has other threads
+    def __reduce__(self) -> tuple[Any, ...]:  # threads cannot be pickled: another process starts its own
         return BlockOrdering, self._given
 
     def __call__(self, job: ApplyJob, tick: Callable[[int], None]) -> Iterator[str]:
-        """Yield the output for a file, a block at a time."""
+        """Yield the output text of a file, a block at a time."""
         done = in_order(
             lambda work: self._pool.submit(self._ordered, job, work), _blocks(job), MAX_AHEAD * job.threads
         )
@@ -208,19 +201,19 @@ class BlockOrdering:
         return block, *self._order(texts, block.lines, columns, partial(_sentences, job, *work))
 
 
-_Work = tuple[Block, int]  # and of how many columns it is
+_Work = tuple[Block, int]  # a block and its number of columns
 
 
 def _blocks(job: ApplyJob) -> Iterator[_Work | Exception]:
-    """Yield the blocks of the input, and an error in reading in its place: after what is wrong before it."""
+    """Yield the blocks of the input; yield an error, too: errors of earlier blocks come before it."""
     columns = 1 if job.source.annot is None else 0
     try:
         for block in read_blocks(source.plain_files(job.source)):
-            if not columns:  # as read_annotated finds them; 0: all is blank
+            if not columns:  # as in read_annotated; 0: only blank lines so far
                 text = block.texts[0].decode(errors="replace").removeprefix(files.BYTE_ORDER_MARK)
                 first, _ = files.first_filled(iter(text.split("\n")))
                 columns = (2 if first.count("\t") == 1 else 3) if first else 0
-            if block.first == 1:  # what a whole file is refused for, its first sentence shows
+            if block.first == 1:  # its first sentence shows whether the file is refused
                 next(filter(len, _sentences(job, block, columns or 3)), None)
             yield block, columns or 3
     except Exception as error:

@@ -24,12 +24,7 @@ from preorder.annotate.options import (
 from preorder.annotate.spacy import resolved
 from preorder.annotate.tokenizers import TOKENIZERS, check_language, tokenised
 from preorder.command_line import flag, options
-from preorder.data.formats import (
-    parse_source,
-    parse_tokens,
-    read_alignments,
-    read_annotated,
-)
+from preorder.data.formats import parse_source, parse_tokens, read_alignments, read_annotated
 from preorder.data.sentence import Alignment, Sentence
 from preorder.data.texts import check_tags, read_tokens, token_lines
 from preorder.errors import UsageError
@@ -50,7 +45,7 @@ SYNTAX = ("pos", "trees", "strict", "lang", "stanza_dir", "tagset", "stanza_devi
 
 @dataclass(frozen=True)
 class Source:
-    """What the command line says of a text and its layers, by the names of the options."""
+    """A text and its layers on the command line; fields are named as the options."""
 
     src: str = files.STANDARD
     annot: str | None = None
@@ -62,7 +57,7 @@ class Source:
     tagset: Tagset | None = None
     stanza_device: Device = AnnotatorOptions.device
     spacy_model: str | None = None
-    tokenize: str | None = None  # the language of plain text; None: it has tokens already
+    tokenize: str | None = None  # language of plain text; None: it is tokenised
 
     def __post_init__(self) -> None:
         if self.annot is not None and (self.src != files.STANDARD or self.pos is not None):
@@ -144,19 +139,19 @@ def read_sentences(source: Source, trees: TreeFile | None = None) -> Iterator[Se
 
 
 def tree_file(source: Source) -> TreeFile | None:
-    """Open the file of ``--trees``, if it is one; its tagset is that which a model remembers."""
+    """Open the file of ``--trees``, if that names one."""
     if source.trees is None or source.trees in TREES:
         return None
     return TreeFile(source.trees, source.tagset, source.strict)
 
 
 def plain_files(source: Source) -> list[str]:
-    """Return the files that hold the words, or the words and other layers, and the tags, if one does."""
+    """Return the file of words or of annotated text, and the file of tags, if there is one."""
     return [source.name, *([] if source.pos in (None, STANZA) else [source.pos])]
 
 
 def parsed_sentences(source: Source, columns: Sequence[Iterable[str]], first: int = 1) -> Iterator[Sentence]:
-    """Parse lines of ``--src`` and, where there are any, of ``--pos``; the first has this number."""
+    """Parse lines of ``--src`` and, if given, of ``--pos``; the first line has the number ``first``."""
     lines, *others = columns
     if source.tokenize is not None:
         lines = tokenised(source.src, source.tokenize, lines)
@@ -184,12 +179,12 @@ def parsed_sentences(source: Source, columns: Sequence[Iterable[str]], first: in
 
 @dataclass(frozen=True)
 class Pair:
-    """What the command line says of a language pair."""
+    """A language pair on the command line."""
 
     source: Source
-    target: str | None  # the file of translations, and that of links: there is one at least
+    target: str | None  # file of translations; at least one of target and alignment is given
     alignment: str | None
-    tokenize: str | None = None  # the language of translations in plain text; None: they have tokens already
+    tokenize: str | None = None  # language of translations in plain text; None: they are tokenised
 
     def read_target(self) -> Iterator[tuple[str, ...]]:
         """Yield the tokens of each translation."""
@@ -206,9 +201,9 @@ PAIR = ("src", "annot", "pos", "trees", "tgt", "align")
 
 
 def given_pairs(common: Source, given: Mapping[str, Sequence[str] | None]) -> list[Pair]:
-    """Return the pairs, of each of which the options :data:`PAIR` name a file: ``--src A B --align C D``.
+    """Return the language pairs of ``--src A B --align C D``; each option of :data:`PAIR` has a file a pair.
 
-    What Stanza is to add (``--pos stanza``) is said once, for all of them.
+    ``--pos stanza`` and the like are given once, for all pairs.
     """
     texts = "src" if given["annot"] is None else "annot"
     count = len(given[texts] or ())
@@ -232,10 +227,10 @@ def given_pairs(common: Source, given: Mapping[str, Sequence[str] | None]) -> li
 def read_all_pairs(
     pairs: Sequence[Pair], tagset: Tagset | None
 ) -> tuple[list[Sentence], list[Any], list[int], Tagset | None]:
-    """Read pairs one after another, as :func:`read_pair` does; all have the same layers.
+    """Read each pair as :func:`read_pair` does; all must have the same layers.
 
-    Returns sentences, alignments or translations, the lines of each pair, and the tagset of CoNLL-U trees:
-    the first file's, unless one is given.
+    Returns all sentences, all alignments or translations, the number of lines of each pair, and the tagset of
+    CoNLL-U trees: the given one, or that of the first file.
     """
     sentences: list[Sentence] = []
     others: list[Any] = []
@@ -258,7 +253,7 @@ def read_all_pairs(
 
 
 def read_pair(pair: Pair, trees: TreeFile | None = None) -> list[list[Any]]:
-    """Read sentences, and their alignments, that fit the translations, or else words of translations."""
+    """Read sentences, and alignments that fit both sides; without alignments, the words of translations."""
 
     def checked(sentence: Sentence, alignment: Alignment, *target: Any) -> tuple[Sentence, Alignment]:
         alignment.check_within(len(sentence), *map(len, target))
@@ -279,10 +274,10 @@ def read_pair(pair: Pair, trees: TreeFile | None = None) -> list[list[Any]]:
 def stanza_options(
     source: Source, trained: AnnotatorOptions | None = None, language: str | None = None
 ) -> AnnotatorOptions | None:
-    """Return what Stanza is to add to the sentences of :func:`read_sentences`, or None if nothing.
+    """Return which layers Stanza adds to the sentences of :func:`read_sentences`; None: none.
 
-    What it added when a model was ``trained`` it adds again, unless the command line gives it. ``language``
-    is used if ``--lang`` is not given.
+    A model needs the layers that it was ``trained`` with, unless the command line gives them. ``language`` is
+    the default of ``--lang``.
     """
     tagged = source.annot is not None or source.pos not in (None, STANZA)
     trees = next((kind for kind in TREES if kind == source.trees), None)
@@ -307,9 +302,9 @@ def stanza_options(
 
 
 def for_model(source: Source, model: Model | None) -> tuple[Source, AnnotatorOptions | None]:
-    """Return a source with a model's tagset, unless it has one, and what Stanza is to add to it.
+    """Return a source with its tagset, that of the model by default, and which layers Stanza adds to it.
 
-    Warn of what the model, if there is one, does not use.
+    Warn of layers that the model does not use.
     """
     if model is None:
         return source, stanza_options(source)
@@ -335,7 +330,7 @@ def _known_tagset(source: Source, model: Model) -> Tagset | None:
 
 
 def given_classes(classes: str) -> int | WordClasses:
-    """Return the word classes that ``--classes`` asks for: so many, to be learned, or a file's."""
+    """Return the value of ``--classes``: the number of classes to learn, or the classes of a file."""
     if classes.isdecimal():
         return check_number("classes", int(classes), 0, MAX_CLASSES)
     if not storage.exists(classes):

@@ -53,7 +53,7 @@ def add_metric_options(parser: argparse.ArgumentParser) -> None:
 
 @dataclass(frozen=True)
 class Translations:
-    """What the options say of references and translations, and how they are measured."""
+    """References and translations on the command line, and how they are measured."""
 
     ref: list[str]
     hyp: list[str]
@@ -77,16 +77,13 @@ class Translations:
         tokenised = sum(line.endswith((" .", " 。")) for line in lines)
         if "bleu" in self.metrics and how.tokenize != "none" and 2 * tokenised > len(lines):
             LOGGER.warning("the reference looks tokenised: --tokenize none scores it as it is")
-        for name, text in [
-            ("the reference", lines),
-            *((name, runs[0]) for name, runs in data.systems.items()),
-        ]:
+        texts = {name: runs[0] for name, runs in data.systems.items()}
+        for name, text in (("the reference", lines), *texts.items()):
             if mark := subword_mark(text):
                 LOGGER.warning(f"{name} has subwords, as {mark} says: join them before they are scored")
         has_no_spaces = 2 * sum(bool(line) and " " not in line for line in lines) > len(lines)
         used = {TOKENIZED_BY[name] for name in self.metrics if has_no_spaces and name in TOKENIZED_BY}
         for option in sorted(name for name in used if getattr(how, name) in SPLIT_AT_SPACES):
-            LOGGER.warning(
-                f"the reference has no spaces: --{option} ja-mecab, ko-mecab, zh or char splits it"
-            )
+            remedy = f"--{option} ja-mecab, ko-mecab, zh or char splits it"
+            LOGGER.warning(f"the reference has no spaces: {remedy}")
         return data

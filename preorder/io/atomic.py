@@ -1,9 +1,9 @@
 """Files and directories written whole or not at all, whatever happens: a full disk, a crash, ``kill -9``.
 
-What is written stands beside its target as ``.NAME.0.partial`` until it is complete and on the disk; then it
-takes the target's name in one step. Its writer holds a lock on it. So the next writer can tell what a killed
-one has left, and remove it; beside another writer at work it takes the next number. What goes to a URL is
-written in the folder of temporary files first.
+Output is written beside its target as ``.NAME.0.partial``. Once it is complete and on the disk, it takes the
+target's name in one step. Its writer locks it: the next writer removes a partial file without a lock, which a
+killed writer left, and takes the next number beside one with a lock. Output for a URL is first written to a
+temporary folder.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _HERE = -100  # AT_FDCWD: relative paths begin at the current directory
 
 
 def is_special(path: str) -> bool:
-    """Say whether a path names what can only be written straight: a device, a pipe, an open file."""
+    """Return whether a path is a device, a pipe or an open file, which no other file can replace."""
     try:
         mode = os.stat(path).st_mode
     except (OSError, ValueError):  # a ValueError: there is a NUL in the path
@@ -43,16 +43,16 @@ def is_special(path: str) -> bool:
 
 
 def descriptor(path: str) -> int | None:
-    """Return the number of the open file that a path stands for, as ``/dev/stdout`` does."""
+    """Return the descriptor that a path such as ``/dev/stdout`` stands for, if any."""
     folder, _, number = path.rpartition("/")
     is_number = folder in ("/dev/fd", "/proc/self/fd") and number.isdecimal()
     return int(number) if is_number else {"/dev/stdout": 1, "/dev/stderr": 2}.get(path)
 
 
 def atomic_file(path: str) -> contextlib.AbstractContextManager[Path]:
-    """Make an empty file that replaces ``path``, or what is at a URL, once the block has ended well.
+    """Give an empty file that replaces ``path``, or the file at a URL, if the block succeeds.
 
-    Links are followed, and a file that is replaced keeps its mode.
+    Links are followed. The new file has the mode of the old one.
     """
     if is_url(path):
         return _uploaded(path)
@@ -62,14 +62,14 @@ def atomic_file(path: str) -> contextlib.AbstractContextManager[Path]:
 
 
 def create_file(path: str, data: bytes) -> None:
-    """Write a file that was not there: of several local writers the first one does."""
+    """Write a new file; of several local writers the first one succeeds, the others change nothing."""
     opened = _uploaded(path) if is_url(path) else _atomic(path, _make_file, _rename_or_leave)
     with opened as temporary:
         temporary.write_bytes(data)
 
 
 def atomic_directory(path: str) -> contextlib.AbstractContextManager[Path]:
-    """Make an empty directory that replaces ``path``, on Linux in one step, once the block has ended well."""
+    """Give an empty directory that replaces ``path``, on Linux in one step, if the block succeeds."""
     with reported(path):
         if os.path.exists(path) and not os.path.isdir(path):
             raise DataError("exists and is not a directory", path)
@@ -79,9 +79,10 @@ def atomic_directory(path: str) -> contextlib.AbstractContextManager[Path]:
 
 @contextlib.contextmanager
 def fresh_folder(path: str, files: Iterable[str]) -> Iterator[str]:
-    """Give an empty folder that takes the place of one that has these files, once the block has ended well.
+    """Give an empty folder that replaces one with these files, if the block succeeds.
 
-    In a storage the files are removed, the first of them first: written last, it tells that all are there.
+    At a URL the old files are removed first, beginning with the first name. Write that file last: a reader
+    that finds it finds the others, too.
     """
     if is_url(path):
         storage.remove(os.path.join(path, name) for name in files)
@@ -93,7 +94,7 @@ def fresh_folder(path: str, files: Iterable[str]) -> Iterator[str]:
 
 
 def check_writable(path: str) -> None:
-    """Check, before any work, that something can be made at a path, or in time at a URL."""
+    """Check that a file or folder can be made at a path; at a URL, that its storage can be written."""
     if is_url(path):
         with storage.filesystem(path, storage.WRITTEN):
             return
@@ -153,7 +154,7 @@ def _begin(target: Path, make: Callable[[Path], None]) -> tuple[Path, int]:
 
 
 def _locked(path: Path, how: int = 0) -> int:
-    """Open and lock what is at a path, and is still there then."""
+    """Open and lock a file or folder; raise FileNotFoundError if another writer removed it meanwhile."""
     handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
     try:
         fcntl.flock(handle, fcntl.LOCK_EX | how)
@@ -166,7 +167,7 @@ def _locked(path: Path, how: int = 0) -> int:
 
 
 def remove_all_left(path: str) -> None:
-    """Remove what killed writers of a file or directory have left beside it."""
+    """Remove the partial files that killed writers of a file or directory left."""
     with contextlib.suppress(OSError, ValueError):  # a word that is no path
         target = Path(os.path.realpath(path))
         for left in target.parent.glob(_temporary(Path(glob.escape(target.name)), "*").name):
@@ -174,7 +175,7 @@ def remove_all_left(path: str) -> None:
 
 
 def remove_left(temporary: Path) -> None:
-    """Remove what a killed writer has left, unless it is the work of one that lives."""
+    """Remove a partial file or folder, unless a running writer holds its lock."""
     with contextlib.suppress(OSError):  # there is nothing, its writer is at work, or it is another user's
         lock = _locked(temporary, fcntl.LOCK_NB)
         try:
@@ -188,7 +189,7 @@ def remove_left(temporary: Path) -> None:
 
 @contextlib.contextmanager
 def reported(path: str, errors: tuple[int, ...] | None = None) -> Iterator[None]:
-    """Raise what the system refuses in a block, or some ``errno`` of it, as an error about bad output."""
+    """Turn the OSErrors of a block, or those with an errno of ``errors``, into data errors of output."""
     try:
         yield
     except OSError as error:
@@ -202,7 +203,7 @@ def reported(path: str, errors: tuple[int, ...] | None = None) -> Iterator[None]
 
 
 def _rename_or_leave(fresh: Path, target: Path) -> None:
-    """Give a file a name, unless this is there."""
+    """Give a file its name, unless the name is taken."""
     try:
         os.link(fresh, target)
     except OSError:  # the name is taken, or there are no links here
@@ -211,7 +212,7 @@ def _rename_or_leave(fresh: Path, target: Path) -> None:
 
 
 def _replace_directory(fresh: Path, target: Path) -> None:
-    """Give a directory the name of another, which has the temporary name afterwards, if it was there."""
+    """Give a directory the name of another one, which gets the temporary name."""
     if not target.exists():
         fresh.rename(target)
     elif not _exchange(fresh, target):

@@ -29,7 +29,7 @@ T = TypeVar("T")
 STANDARD = "-"
 BYTE_ORDER_MARK = "\ufeff"
 
-_ENCODINGS = (  # how a file begins that is no UTF-8 text, and what to say of it
+_ENCODINGS = (  # how files begin that are no UTF-8 text, and what the message says
     (re.compile(rb"\xff\xfe|\xfe\xff|(.\0){2}|(\0.){2}"), "UTF-16: convert it, iconv -f UTF-16 -t UTF-8"),
     (
         re.compile(rb"\x1f\x8b|BZh[1-9]1AY&SY|\xfd7zXZ\0|\x28\xb5\x2f\xfd"),
@@ -38,8 +38,8 @@ _ENCODINGS = (  # how a file begins that is no UTF-8 text, and what to say of it
     (re.compile(rb"[^\n]*\r[^\n]+\r[^\n]*\n?$"), "lines end in CR alone: convert it, tr '\\r' '\\n'"),
 )
 
-MAX_LINE = 1 << 24  # bytes of a line; of a small file that was compressed, one may be of any size
-BLOCK_SIZE = 1 << 17  # bytes of the first file that a Block has, about
+MAX_LINE = 1 << 24  # bytes of a line: a small compressed file may hold one of any size
+BLOCK_SIZE = 1 << 17  # approximate bytes of the first file in a Block
 
 
 def display_name(path: str) -> str:
@@ -48,7 +48,7 @@ def display_name(path: str) -> str:
 
 
 def read_lines(path: str) -> Iterator[str]:
-    """Yield the lines of a UTF-8 text file, without their line ends and a byte order mark at its start."""
+    """Yield the lines of a UTF-8 file, without line ends and without a byte order mark."""
     with opened(path) as stream:
         number = 1
         try:
@@ -67,7 +67,7 @@ def _raw_lines(stream: BinaryIO) -> Iterator[bytes]:
 
 
 def decoded(line: bytes, path: str, number: int) -> str:
-    """Return a line of a file without its line end, and the first without a byte order mark."""
+    """Decode line ``number`` of a file, from 1, without its line end; check the first line for encodings."""
     if number == 1 and (known := next((what for looks, what in _ENCODINGS if looks.match(line)), None)):
         raise DataError(known, display_name(path), number)
     try:
@@ -79,7 +79,7 @@ def decoded(line: bytes, path: str, number: int) -> str:
 
 
 def decoded_lines(text: bytes, path: str, first: int = 1) -> Iterator[str]:
-    """Yield the lines of a part of a file, the first of this number, as :func:`decoded` returns them."""
+    """Yield the :func:`decoded` lines of a part of a file whose first line has the number ``first``."""
     for number, line in enumerate(text.removesuffix(b"\n").split(b"\n") if text else (), first):
         yield decoded(line, path, number)
 
@@ -101,7 +101,7 @@ def _reading_error(path: str, error: Exception, number: int) -> Exception:
 
 
 def opened(path: str) -> BinaryIO:
-    """Open a file, by its path or URL, for reading what was compressed."""
+    """Open a path or URL for reading; compressed files are decompressed."""
     if path == STANDARD:
         return contextlib.nullcontext(sys.stdin.buffer)  # type: ignore[return-value]
     try:
@@ -112,12 +112,12 @@ def opened(path: str) -> BinaryIO:
 
 
 def read_parsed(path: str, parse: Callable[[str], T]) -> Iterator[T]:
-    """Yield what ``parse`` makes of each line; its errors get the file's name and the line number."""
+    """Parse each line of a file; data errors get the file name and the line number."""
     return parse_lines(path, read_lines(path), parse)
 
 
 def parse_lines(path: str, lines: Iterable[str], parse: Callable[[str], T], first: int = 1) -> Iterator[T]:
-    """Do as :func:`read_parsed`, with lines of a file that are read already, the first of this number."""
+    """Parse lines of a file as :func:`read_parsed` does; the first has the number ``first``."""
     for number, line in enumerate(lines, first):
         try:
             yield parse(line)
@@ -126,7 +126,7 @@ def parse_lines(path: str, lines: Iterable[str], parse: Callable[[str], T], firs
 
 
 def first_filled(lines: Iterator[str]) -> tuple[str, Iterator[str]]:
-    """Return the first line that is not blank (``""`` if all are), and all lines once more."""
+    """Return the first line that is not blank, or ``""``, and an iterator over all lines."""
     start = []
     for line in lines:
         start.append(line)
@@ -136,7 +136,7 @@ def first_filled(lines: Iterator[str]) -> tuple[str, Iterator[str]]:
 
 
 def read_bytes(path: str) -> bytes:
-    """Return what is in a file."""
+    """Return the content of a file."""
     with opened(path) as stream:
         try:
             return stream.read()
@@ -164,7 +164,7 @@ def parse_json(text: str) -> Any:
 
 
 def in_parallel(*streams: tuple[str, Iterable[Any]]) -> Iterator[tuple[Any, ...]]:
-    """Yield the items of several files side by side, given the path of each, for messages, and its items."""
+    """Yield tuples with one item of each file, given (path, items) of each; all must have equally many."""
     end = object()
     for number, items in enumerate(zip_longest(*(items for _, items in streams), fillvalue=end), 1):
         ended = [path for (path, _), item in zip(streams, items, strict=True) if item is end]
@@ -175,7 +175,7 @@ def in_parallel(*streams: tuple[str, Iterable[Any]]) -> Iterator[tuple[Any, ...]
 
 
 def ended_early(path: str, longer: str, number: int) -> DataError:
-    """Return the error that a file has no line of this number, and another that belongs to it has."""
+    """Return the error that a file has no line ``number``, while another file has one."""
     reason = f"the file ends after {counted(number - 1, 'line')}, {display_name(longer)} goes on"
     return DataError(reason, display_name(path), number)
 
@@ -183,14 +183,14 @@ def ended_early(path: str, longer: str, number: int) -> DataError:
 def map_parallel(
     function: Callable[..., T], blamed: str, *streams: tuple[str, Iterable[Any]], first: int = 1
 ) -> Iterator[T]:
-    """Yield what a function makes of an item of each file; its errors are about the file ``blamed``."""
+    """Apply a function to the items of several files side by side; its errors name the file ``blamed``."""
     for number, items in enumerate(in_parallel(*streams), first):
         with errors_in(display_name(blamed), number):
             yield function(*items)
 
 
 def not_empty(path: str, items: Iterable[T]) -> list[T]:
-    """Return all items of a file as a list."""
+    """Return the items of a file as a list; raise a DataError if there are none."""
     items = list(items)
     if not items:
         raise DataError("the file is empty", display_name(path))
@@ -198,12 +198,12 @@ def not_empty(path: str, items: Iterable[T]) -> list[T]:
 
 
 def read_columns(*streams: tuple[str, Iterable[Any]]) -> list[list[Any]]:
-    """Return the items of several files, as :func:`in_parallel` takes them, a list for each file."""
+    """Return the items of several files, given as to :func:`in_parallel`: a list for each file."""
     return list(map(list, zip(*not_empty(streams[0][0], in_parallel(*streams)), strict=True)))
 
 
 class Block(NamedTuple):
-    """Lines side by side: number of the first, from 1, how many, and those of each file, with line ends."""
+    """Lines of several files side by side: the number of the first, from 1, their count, each file's text."""
 
     first: int
     lines: int
@@ -211,7 +211,7 @@ class Block(NamedTuple):
 
 
 def read_blocks(paths: Sequence[str], size: int = BLOCK_SIZE) -> Iterator[Block]:
-    """Yield the lines of several files side by side, in blocks of about ``size`` bytes of the first."""
+    """Yield blocks of the lines of several files, of about ``size`` bytes of the first file."""
     with contextlib.ExitStack() as stack:
         streams = [_raw_lines(stack.enter_context(opened(path))) for path in paths]
         first = lines = 1
@@ -221,7 +221,7 @@ def read_blocks(paths: Sequence[str], size: int = BLOCK_SIZE) -> Iterator[Block]
             for stream in streams:
                 found: list[bytes] = []
                 error = None
-                try:  # what was read before an error stays
+                try:  # lines before an error are kept
                     found.extend(islice(stream, len(columns[0]) or 1) if columns else _some(stream, size))
                 except Exception as raised:
                     error = raised
@@ -252,9 +252,9 @@ def _some(stream: Iterator[bytes], size: int) -> Iterator[bytes]:
 
 @contextlib.contextmanager
 def writer(path: str) -> Iterator[TextIO]:
-    """Open a text file that appears, or replaces another, once the block has ended well.
+    """Open a text file that appears, or replaces another, if the block succeeds.
 
-    Standard output, devices and pipes are written straight.
+    Standard output, devices and pipes are written directly.
     """
     if path == STANDARD:
         yield sys.stdout
@@ -279,7 +279,7 @@ def write_lines(path: str, lines: Iterable[str]) -> None:
 
 
 def write_texts(path: str, texts: Iterable[str], flush: bool = False) -> None:
-    """Write texts, one after another, as :func:`writer` does; ``flush``: each at once."""
+    """Write texts as :func:`writer` does; ``flush`` writes each one at once."""
     with writer(path) as stream:
         for text in texts:
             stream.write(text)
@@ -299,13 +299,13 @@ def write_json(path: str, value: Any) -> None:
 
 
 def make_folder(path: str) -> None:
-    """Make a folder, and those above it, unless it is there."""
+    """Make a folder and its parents, unless it exists."""
     with reported(path):
         storage.make_folder(path)
 
 
 def batched(items: Iterable[T], size: int, weight: Callable[[T], int]) -> Iterator[Sequence[T]]:
-    """Yield lists of successive items, each but the last just long enough to weigh ``size`` or more."""
+    """Yield lists of successive items, as short as possible with a total weight of ``size`` or more."""
     batch: list[T] = []
     total = 0
     for item in items:

@@ -23,24 +23,24 @@ from typing import Any, BinaryIO, NamedTuple
 from preorder.errors import DataError, MissingExtraError, PreorderError, UsageError, require
 
 AT_ONCE = frozenset(("s3", "s3a", "gs", "gcs", "az", "abfs", "abfss", "hf"))
-"""Protocols of object stores: a file has its name once it is whole, and there are no folders to make."""
+"""Protocols of object stores: they write a file whole or not at all, and have no folders to make."""
 
-SUFFIX = ".partial"  # of the temporary name of what is not complete
+SUFFIX = ".partial"  # of the temporary name of a file that is not complete
 BUFFER = 1 << 17  # bytes of a URL's file that are read at once
 
-# Not the package zstandard: its readers take a file that is cut short for a whole one.
+# Not the package zstandard: its readers do not notice that a file is cut short.
 ZSTD = "compression.zstd" if sys.version_info >= (3, 14) else "backports.zstd"
 
 
 class Codec(NamedTuple):
-    """A kind of compression: its name, its module, whose ``open`` is gzip's, and the extra that has it."""
+    """A compression: its name, its module with ``open`` as in gzip, and the extra that installs it."""
 
     name: str
     module: str
     extra: str | None = None
 
 
-CODECS = {  # suffix of a file → how it is compressed
+CODECS = {  # suffix of a file → its compression
     ".gz": Codec("gzip", "gzip"),
     ".bz2": Codec("bzip2", "bz2"),
     ".xz": Codec("xz", "lzma"),
@@ -52,18 +52,18 @@ READ, WRITTEN = "cannot be read", "cannot be written"
 
 
 def is_url(path: str) -> bool:
-    """Say whether a path is a URL."""
+    """Return whether a path is a URL."""
     return _URL.match(os.fspath(path)) is not None
 
 
 def split_suffix(path: str) -> tuple[str, str]:
-    """Return a path without the suffix of a compressed file, and that suffix, ``""`` if it is not one."""
+    """Split the suffix of a compressed file off a path; it is ``""`` for other files."""
     suffix = next(filter(path.endswith, CODECS), "")
     return path.removesuffix(suffix), suffix
 
 
 def open_bytes(path: str) -> BinaryIO:
-    """Open a file, and decompress what is read; for a local file, errors are those of ``open``."""
+    """Open a file for reading, decompressed; a local file raises the errors of ``open``."""
     _, suffix = split_suffix(path)
     opener = _module(CODECS[suffix]).open if suffix else None
     source: Any  # a local path, or a stream
@@ -82,7 +82,7 @@ def open_bytes(path: str) -> BinaryIO:
 
 @contextlib.contextmanager
 def compressed(stream: BinaryIO, path: str) -> Iterator[BinaryIO]:
-    """Compress what is written in a block into a stream, as the suffix of its file says."""
+    """Give a stream that compresses into another one, by the suffix of the path."""
     _, suffix = split_suffix(path)
     if not suffix:
         yield stream
@@ -109,7 +109,7 @@ def _module(codec: Codec) -> Any:
 
 
 class _Remote(io.RawIOBase):
-    """A file of a storage; it does not end before its size."""
+    """A file at a URL; a DataError says that it ends before its size."""
 
     def __init__(self, stream: Any, url: str) -> None:
         self._stream, self._url = stream, url
@@ -136,7 +136,7 @@ class _Remote(io.RawIOBase):
 
 
 def put(local: Path, url: str) -> None:
-    """Copy a local file to a URL, whole or not at all, outside of object stores by a temporary name."""
+    """Copy a local file to a URL, whole or not at all: by a temporary name, except in object stores."""
     with filesystem(url, WRITTEN) as (system, path):
         if AT_ONCE.intersection(_protocols(system)):
             system.put_file(str(local), path)
@@ -154,7 +154,7 @@ def put(local: Path, url: str) -> None:
 
 
 def make_folder(path: str) -> None:
-    """Make a folder, and those above it, unless it is there; in a storage, where this has any."""
+    """Make a folder and its parents, unless it exists, or the storage has no folders."""
     if not is_url(path):
         Path(path).mkdir(parents=True, exist_ok=True)
         return
@@ -164,7 +164,7 @@ def make_folder(path: str) -> None:
 
 
 def remove(paths: Iterable[str]) -> None:
-    """Remove files that are there."""
+    """Remove the files that exist."""
     for path in paths:
         if is_url(path):
             with (
@@ -178,7 +178,7 @@ def remove(paths: Iterable[str]) -> None:
 
 
 def exists(path: str) -> bool:
-    """Say whether there is something at a path."""
+    """Return whether a path exists."""
     if not is_url(path):
         return os.path.exists(path)
     with filesystem(path) as (system, inner):
@@ -187,14 +187,14 @@ def exists(path: str) -> bool:
 
 
 def names(folder: str) -> list[str]:
-    """Return the names of what is in a folder: none if it is not there."""
+    """Return the names of the files in a folder; none if there is no folder."""
     if is_url(folder):
         return list(_listed(folder))
     return os.listdir(folder) if os.path.isdir(folder) else []
 
 
 def sizes(paths: Iterable[str]) -> dict[str, int]:
-    """Return the sizes in bytes of the files that are there; of URLs, each folder is listed once."""
+    """Return the sizes in bytes of the files that exist; each folder of URLs is listed once."""
     found, listed = {}, cache(_listed)
     for path in paths:
         if is_url(path):
@@ -207,7 +207,7 @@ def sizes(paths: Iterable[str]) -> dict[str, int]:
 
 
 def _listed(folder: str) -> dict[str, int]:
-    """Return the names and sizes in bytes of what is in the folder of a URL: nothing if it is not there."""
+    """Return the names and sizes in bytes of the files in a folder at a URL; none if there is no folder."""
     with filesystem(folder) as (system, path):
         system.invalidate_cache()
         try:
@@ -220,20 +220,20 @@ def _listed(folder: str) -> dict[str, int]:
 
 
 def find(pattern: str) -> tuple[str, list[str]]:
-    """Return a pattern, and the files that it fits, but hidden ones; of a URL, as paths in its storage."""
+    """Return a pattern and the files that match, except hidden ones; for a URL, as paths in its storage."""
     if not is_url(pattern):
         return pattern, sorted(filter(os.path.isfile, glob.glob(pattern)))
     with filesystem(re.sub(r"\*+", "*", pattern)) as (system, path):
         system.invalidate_cache()
         found = system.glob(path, detail=True)
-    if not found:  # a folder that may not be read looks to fsspec as one without files
+    if not found:  # fsspec also finds nothing in a folder that may not be read: listing it raises
         _listed(os.path.dirname(re.split(r"[*?[]", pattern)[0]))
     fitting = (name for name, entry in found.items() if entry["type"] == "file")
     return path, sorted(name for name in fitting if not os.path.basename(name).startswith("."))
 
 
 def real(path: str, what: str = READ) -> str:
-    """Return a name that is the same for all paths and URLs that lead to a file."""
+    """Return one name for all paths and URLs of a file."""
     if is_url(path):
         with filesystem(path, what) as (system, path):
             protocol = _protocols(system)[0]
@@ -249,9 +249,9 @@ def absolute(path: str) -> str:
 
 @contextlib.contextmanager
 def filesystem(url: str, what: str = READ) -> Iterator[tuple[Any, str]]:
-    """Give the file system of a URL, and the path in it; wrap what it raises in the block."""
+    """Give the file system of a URL and the path in it; turn errors of the block into data errors."""
     with _wrap_errors(url, what):
-        if "::" in url:  # what is in one file would say which others are read
+        if "::" in url:  # the content of one file would decide which others are read
             raise DataError("a URL inside of another one (::) is not followed", url)
         system, path = require("fsspec", "storage").url_to_fs(url)
         if what == WRITTEN and _protocols(system)[0].startswith("http"):  # fsspec would send it as a form
@@ -271,7 +271,7 @@ def _wrap_errors(url: str, what: str) -> Iterator[None]:
         raise
     except Exception as error:
         text = " ".join(str(getattr(error, "strerror", None) or error).split())
-        if isinstance(error, FileNotFoundError) and text in url:  # it says but the path
+        if isinstance(error, FileNotFoundError) and text in url:  # it only repeats the path
             cause = str(error.__cause__ or "404")
-            text = os.strerror(errno.ENOENT) if "404" in cause else cause  # HTTP's other errors are hidden so
+            text = os.strerror(errno.ENOENT) if "404" in cause else cause  # fsspec hides HTTP's
         raise DataError(f"{what}: {text or type(error).__name__}", url) from None

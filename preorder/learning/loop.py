@@ -106,11 +106,11 @@ def train(
         else:
             trainable.restore(arrays)
     total, initial = (len(trainable) * count for count in (iterations, len(history)))
-    with progress_bar("sentences", total, done=initial) as bar:
+    with progress_bar("sentences", total, done=initial) as add:
         while model is None:
             start = time.monotonic()
-            bar.describe(f"iteration {len(history) + 1}/{iterations}")
-            statistics = trainable.learn(len(history) + 1, bar.add)
+            add(0, f"iteration {len(history) + 1}/{iterations}")
+            statistics = trainable.learn(len(history) + 1, add)
             if len(held_out):
                 statistics |= held_out.taus(trainable.order(held_out.sentences))
             history.append(statistics)

@@ -45,10 +45,10 @@ def test_a_bar_on_a_terminal(terminal, caplog):
 def test_lines_and_bars_share_a_terminal(terminal, caplog):
     """A line stands above the bar, and work within work has no bar of its own."""
     screen = terminal()
-    with caplog.at_level(logging.INFO, "preorder"), progress_bar("lines", 3, text="outer") as bar:
+    with caplog.at_level(logging.INFO, "preorder"), progress_bar("lines", 3, text="outer") as add:
         show_line("[bold]a name[/bold]")
         assert list(progress("ab", "words", 2, "inner")) == list("ab")
-        bar.add(3)
+        add(3)
     assert "[bold]a name[/bold]\n" in screen.getvalue()
     assert "inner" not in screen.getvalue()
     show_line("later")
@@ -64,8 +64,8 @@ def test_no_bar(terminal, clock, caplog, monkeypatch, reason):
         monkeypatch.setattr(LOGGER, "level", logging.WARNING)
         announce("wait")
     assert list(progress("abc", "lines", 3)) == list("abc")
-    with progress_bar("lines", 3) as bar:
-        bar.add(3)
+    with progress_bar("lines", 3) as add:
+        add(3)
     assert screen.getvalue() == ""
     assert not caplog.messages
 
