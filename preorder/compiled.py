@@ -1,9 +1,9 @@
 """Compile the functions that Python calls, and keep the machine code for the next process.
 
-The machine code of a function holds all that it calls, and constants of any module. It is kept under a
-digest of the function's module and of all modules of this package, and of the function's own package, that
-its module imports, directly or indirectly. (numba's own cache looks at the function's file alone.) It is in
-the user's cache folder, or in that of ``NUMBA_CACHE_DIR``.
+The machine code of a function contains the functions that it calls and constants of other modules. Its name
+has a digest of the function's module and of all modules that this one imports, directly or indirectly, from
+this package or the function's own. (numba's cache only looks at the function's file.) It is kept in the cache
+folder of the user, or in ``NUMBA_CACHE_DIR``.
 """
 
 from __future__ import annotations
@@ -29,9 +29,9 @@ from preorder.errors import DataError
 from preorder.io.files import write_bytes
 from preorder.progress import announce
 
-Function = TypeVar("Function", bound=Callable[..., Any])  # compiled, it keeps its types
+Function = TypeVar("Function", bound=Callable[..., Any])
 
-MOST_KEPT = 8  # folders of other versions of a module and its imports that are left, the newest
+MOST_KEPT = 8  # newest folders of other versions of a module and its imports
 
 # The import statements of a source, except for types. (Python's parser takes 0.15 s for all of ours.)
 _IMPORT = re.compile(
@@ -54,20 +54,20 @@ def _sources(package: str) -> dict[str, str]:
 
 @cache
 def _imported(source: str) -> set[str]:
-    """Return what a source imports: modules, and names in them, which may be modules, too."""
+    """Return the modules that a source imports, and the imported names, which may be modules, too."""
     imports = _IMPORT.findall(source)
     members = {f"{base}.{name}" for base, names in imports for name in re.findall(r"\w+", names)}
     return members.union(base for base, _ in imports)
 
 
 def closure(module: str) -> dict[str, str]:
-    """Return the sources of a module and all that it imports, of this package and of the module's own."""
+    """Return the sources of a module and of its imports from this package and from its own."""
     sources = _sources(__package__) | _sources(module.partition(".")[0])
     found, left = set(), {module}
     while left:
         name = left.pop()
         found.add(name)
-        if name != __name__:  # what this module imports only keeps code
+        if name != __name__:  # this module's imports do not change machine code
             imported = _imported(sources[name]) | {name.rpartition(".")[0]}
             left |= (imported & sources.keys()) - found
     return {name: sources[name] for name in sorted(found)}
@@ -101,13 +101,13 @@ def _announce() -> None:
 
 
 def _with_fields(argument: Any) -> tuple[str, Any, list[Any]]:
-    """Return a type of numba, and the names of the fields of a named tuple, which its own name lacks."""
+    """Return the name of a numba type with the field names of named tuples, which numba leaves out."""
     members = getattr(argument, "types", ())
     return str(argument), getattr(argument, "fields", ()), [_with_fields(one) for one in members]
 
 
 class _Kept:
-    """The machine code of a function, in a file for each type of arguments; what numba takes for a cache."""
+    """The machine code of a function, a file for each type of arguments, as a cache of numba's."""
 
     def __init__(self, function: Callable[..., Any]) -> None:
         self._function = function
@@ -120,37 +120,37 @@ class _Kept:
         return _folder(self._function.__module__, self._state) / f"{self._function.__name__}-{name}"
 
     def load_overload(self, signature: Any, target_context: Any) -> Any:
-        """Return the compiled function; or None, and say that it is compiled."""
+        """Return the compiled function; None: it is to be compiled, which is announced."""
         target_context.refresh()
         try:
             path = self._path(signature, target_context.codegen())
             return CompileResult._rebuild(target_context, *pickle.loads(path.read_bytes()))
-        except MemoryError:  # to compile would need more
+        except MemoryError:  # compiling needs more
             raise
-        except Exception:  # none is kept; or it is damaged, and any error may come of it
+        except Exception:  # there is no file, or a damaged one, which raises anything
             pass
         _announce()
         return None
 
     def save_overload(self, signature: Any, result: Any) -> None:
-        """Keep a compiled function, unless it holds addresses, or the files are not what was compiled."""
+        """Keep a compiled function, unless it holds addresses, or its sources have changed since."""
         _sources.cache_clear()
         if result.library.has_dynamic_globals or _read_state(self._function.__module__) != self._state:
             return
-        with contextlib.suppress(OSError, DataError):  # a full disk, say: it is compiled again next time
+        with contextlib.suppress(OSError, DataError):  # a full disk, for example: compile again next time
             path = self._path(signature, result.codegen)
             write_bytes(str(path), dumps(result._reduce()))
 
 
 inner: Callable[[Function], Function] = numba.njit(no_cpython_wrapper=True, no_cfunc_wrapper=True)
-"""Compile a function that only compiled ones call; without what Python needs to call it, in half the time."""
+"""Compile a function that only compiled functions call; without an entry for Python, in half the time."""
 
 
 def import_without_blas() -> None:
-    """Import what numba needs to run compiled functions, but not SciPy: ours multiply no matrices."""
+    """Import numba's array functions without SciPy: our kernels multiply no matrices."""
     if "scipy.linalg" in sys.modules:
         return
-    sys.modules["scipy.linalg"] = None  # type: ignore[assignment]  # so that its import fails
+    sys.modules["scipy.linalg"] = None  # type: ignore[assignment]  # its import fails
     try:
         importlib.import_module("numba.np.arraymath")
     finally:
@@ -158,7 +158,7 @@ def import_without_blas() -> None:
 
 
 def entry_point(function: Function) -> Function:
-    """Compile at the first call, and run without Python's lock; what calls it shares its code."""
+    """Compile at the first call, and run without Python's lock; compiled callers share its code."""
     dispatcher = numba.njit(nogil=True)(function)
     dispatcher._cache = _Kept(function)
     return dispatcher

@@ -1,7 +1,7 @@
-"""Processes that end with the one that starts them, even if that is killed; and signals that end this one.
+"""Processes that end with their parent, even if it is killed; and signals that end this process.
 
-They learn of its end by a pipe, whose writing end it alone holds. A worker process watches the pipe itself.
-Any other program is run by a launcher: this file as a script, which imports Python's own library alone.
+They notice its end by a pipe that only the parent can write. A worker process watches the pipe; other
+programs run below a launcher that does: this file as a script, which imports only Python's own library.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 Result = TypeVar("Result")
 
-MAX_AHEAD = 2  # items taken from the input for each worker, while an earlier item is worked on
+MAX_AHEAD = 2  # items that are read ahead for each worker
 GRACE = 10  # seconds from a program's SIGTERM to its SIGKILL
 INTERRUPTED = 130  # exit status after Ctrl-C, SIGTERM, and SIGHUP, which a terminal sends when it is closed
 
@@ -46,11 +46,11 @@ _lifeline = functools.cache(os.pipe)  # its writing end is closed with this proc
 
 
 def start(command: Sequence[str], keep: Sequence[int] = (), **options: Any) -> subprocess.Popen:
-    """Start a program as ``subprocess.Popen`` does, with a launcher in between.
+    """Start a program below a launcher; options are those of ``subprocess.Popen``.
 
-    The program and all that it has started are killed when this process, or the program, has ended.
-    ``terminate()`` sends it SIGTERM, and SIGKILL after :data:`GRACE` seconds. Ctrl-C in the terminal does not
-    reach it. It inherits the descriptors in ``keep``.
+    When this process or the program ends, the program and all its children are killed. ``terminate()`` sends
+    SIGTERM, and SIGKILL after :data:`GRACE` seconds. Ctrl-C in the terminal does not reach the program. It
+    inherits the descriptors in ``keep``.
     """
     import subprocess
 
@@ -60,7 +60,7 @@ def start(command: Sequence[str], keep: Sequence[int] = (), **options: Any) -> s
 
 
 def watch(descriptor: int, action: Callable[[], None]) -> None:
-    """Call a function in a thread of its own as soon as the other end of a pipe is closed."""
+    """Call a function in a new thread when the other end of a pipe is closed."""
 
     def wait() -> None:
         os.read(descriptor, 1)
@@ -72,7 +72,7 @@ def watch(descriptor: int, action: Callable[[], None]) -> None:
 def in_order(
     submit: Callable[[T], Future[Result]], items: Iterable[T], max_ahead: int
 ) -> Iterator[tuple[T, Result]]:
-    """Yield each item with the result of its future, in order, and submit ``max_ahead`` later ones before."""
+    """Yield each item with the result of its future, in order; submit ``max_ahead`` items ahead."""
     waiting: deque[tuple[T, Future[Result]]] = deque()
     for item in items:
         waiting.append((item, submit(item)))
@@ -84,10 +84,10 @@ def in_order(
 
 
 def in_processes(work: Callable[[T], Result], items: Iterable[T], workers: int) -> Iterator[tuple[T, Result]]:
-    """Yield each item with ``work(item)``, in the order of the items; all of them can be pickled.
+    """Yield each item with ``work(item)``, in the order of the items; work, items and results are pickled.
 
-    With 0 workers this process does the work. Others are started afresh (``spawn``), and what they log is
-    logged here. When the caller stops early, work that is not finished is given up at once.
+    With 0 workers this process does the work. Workers are spawned, and their log records are forwarded. When
+    the caller stops early, unfinished work is given up at once.
     """
     if not workers:
         yield from ((item, work(item)) for item in items)
@@ -133,9 +133,9 @@ def _begin_worker(ended: Connection, log: Connection, level: int) -> None:
 
 
 class _PipeHandler(logging.Handler):
-    """Writes each record into a pipe, as one line: its level, whether it is to be logged once, its text.
+    """Writes each record into a pipe as one line: its level, whether it is to be logged once, its text.
 
-    There is no lock, which a killed process would keep: the system never mixes lines of ``PIPE_BUF`` bytes.
+    It needs no lock, which a killed process would keep: writes of at most ``PIPE_BUF`` bytes never mix.
     """
 
     def __init__(self, log: Connection) -> None:
@@ -162,7 +162,7 @@ def _relay_logs(logged: Connection, logger: logging.Logger) -> None:
 
 @contextlib.contextmanager
 def interruptible() -> Iterator[None]:
-    """Let SIGTERM and SIGHUP interrupt a block as Ctrl-C does; one that is ignored stays so."""
+    """Let SIGTERM and SIGHUP interrupt a block as Ctrl-C does, unless they are ignored."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return
@@ -178,9 +178,9 @@ def interruptible() -> Iterator[None]:
 
 
 def run_command(module: str) -> int:
-    """Import a module and run its ``main``; Ctrl-C during the imports, too, is one word and a status."""
+    """Import a module and run its ``main``; also during the imports, Ctrl-C says one word."""
     for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
-        if getattr(sys, name) is None:  # it is closed: no file of ours is to take its number
+        if getattr(sys, name) is None:  # closed: else a file of ours would get its number
             setattr(sys, name, open(os.devnull, mode))  # noqa: SIM115
     is_limited = _is_memory_limited()
     if is_limited and hasattr(signal, "sigwaitinfo"):
@@ -197,7 +197,7 @@ def run_command(module: str) -> int:
             raise
         return _say_no_memory()
     status = main()
-    if is_limited:  # libraries in C++ may fail to clean up, after all is said
+    if is_limited:  # libraries in C++ may fail in their clean-up
         sys.stdout.flush()
         atexit._run_exitfuncs()
         os._exit(status)
@@ -209,9 +209,10 @@ def _is_memory_limited() -> bool:
 
 
 def _guard_blas() -> None:
-    """Let an import of NumPy or SciPy fail where OpenBLAS has no memory, for which it would ask without end.
+    """Let the import of NumPy or SciPy fail where OpenBLAS would ask for memory without end.
 
-    Numba then does without SciPy, and what needs it ends with one line. Each thread of OpenBLAS takes memory.
+    Numba then works without SciPy; code that needs SciPy ends with one line. OpenBLAS gets one thread, since
+    each takes memory.
     """
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     sys.meta_path.insert(0, _BlasGuard())
@@ -219,7 +220,7 @@ def _guard_blas() -> None:
 
 class _BlasGuard:
     def find_spec(self, name: str, path: Sequence[str] | None = None, *_: object) -> ModuleSpec | None:
-        """Find a library that loads OpenBLAS; raise ImportError if there is no memory for it."""
+        """Find a library that loads OpenBLAS; raise an ImportError if there is no memory for it."""
         if name == "scipy.special":  # it loads OpenBLAS, too, before it imports scipy.linalg
             importlib.import_module("scipy.linalg")
         if name not in _WITH_BLAS:
@@ -237,15 +238,15 @@ class _BlasGuard:
 
 
 def _load_blas(load: Callable[[ModuleType], None], module: ModuleType) -> None:
-    """Load NumPy or ``scipy.linalg``, and let OpenBLAS take the buffer of its first call at once."""
+    """Load NumPy or ``scipy.linalg``, and call OpenBLAS once: the first call takes its buffer."""
     load(module)
     getattr(module, "linalg", module).inv([[1.0]])
 
 
 def _work_in_child() -> None:
-    """Go on in a child process; this one ends as that does, and speaks for it where a native library aborts.
+    """Return in a child process; the parent waits, ends as the child ends, and reports aborts of libraries.
 
-    Compilers and libraries of C++ end it where memory is limited (``ulimit -v``) and there is no more.
+    With limited memory (``ulimit -v``), compilers and libraries of C++ abort the process.
     """
     child = os.fork()
     if not child:
@@ -258,7 +259,7 @@ def _work_in_child() -> None:
     signal.pthread_sigmask(signal.SIG_BLOCK, waited)
     while not (ended := os.waitpid(child, os.WNOHANG))[0]:
         got = signal.sigwaitinfo(waited)
-        if got.si_signo != signal.SIGCHLD and got.si_pid:  # else it is the terminal's, and the child's, too
+        if got.si_signo != signal.SIGCHLD and got.si_pid:  # the terminal's signals reach the child, too
             os.kill(child, got.si_signo)
     status = os.waitstatus_to_exitcode(ended[1])
     if status == _NO_THREAD_DATA or -status in (signal.SIGABRT, signal.SIGBUS, signal.SIGSEGV):
@@ -278,7 +279,7 @@ def _say_no_memory() -> int:
 
 
 def _end_as(status: int) -> NoReturn:
-    """End as a process has ended: with its status, or by its signal, which is negative."""
+    """End with a status, or by a signal, given as a negative status."""
     if status < 0:
         with contextlib.suppress(OSError, ValueError):  # SIGKILL needs no handler
             signal.signal(-status, signal.SIG_DFL)
@@ -290,8 +291,8 @@ def _end_as(status: int) -> NoReturn:
 def end_when_interrupted() -> None:
     """Let Ctrl-C, SIGTERM and SIGHUP end this process with one word and a status.
 
-    Before :func:`interruptible` they do at once, in it after twice :data:`GRACE` seconds at the latest, since
-    Python does not interrupt compiled code.
+    Outside of :func:`interruptible` they end it at once; inside, after twice :data:`GRACE` seconds at the
+    latest, since Python does not interrupt compiled code.
     """
     for number in _SIGNALS:
         if signal.getsignal(number) is not signal.SIG_IGN:
@@ -317,9 +318,9 @@ def _end_at_once(*_: object) -> None:
 
 
 def _launch(lifeline: str, *command: str) -> None:
-    """Run a program to its end, in a process group of its own; end as it has ended."""
+    """Run a program in its own process group; end as it ends."""
     os.set_inheritable(int(lifeline), False)
-    signal.pthread_sigmask(signal.SIG_BLOCK, _SIGNALS)  # until there is something to pass them on to
+    signal.pthread_sigmask(signal.SIG_BLOCK, _SIGNALS)  # until the program can get them
     defaults = (signal.SIGPIPE, signal.SIGXFSZ)  # which Python ignores
     try:
         pid = os.posix_spawnp(command[0], command, os.environ, setpgroup=0, setsigmask=(), setsigdef=defaults)
@@ -337,7 +338,7 @@ def _launch(lifeline: str, *command: str) -> None:
     signal.pthread_sigmask(signal.SIG_UNBLOCK, _SIGNALS)
     watch(int(lifeline), kill)
     os.waitid(os.P_PID, pid, os.WEXITED | os.WNOWAIT)
-    kill()  # what it has left behind
+    kill()  # its children
     _end_as(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))
 
 

@@ -1,6 +1,6 @@
-"""What each command of ours does: parse its options, check its files, run, show messages, end with a status.
+"""The frame of every command: parse options, check files, run, show messages, end with a status.
 
-``preorder``, ``onmt_preorder`` and the recipes are built on it.
+``preorder``, ``onmt_preorder`` and the recipes share it.
 """
 
 from __future__ import annotations
@@ -31,17 +31,17 @@ from preorder.progress import LINES_ALONE, LOGGER, show_line
 if TYPE_CHECKING:
     from rich.text import Text
 
-COMPLETION = "_ARGCOMPLETE"  # is in the environment where a shell asks how the command line may go on
+COMPLETION = "_ARGCOMPLETE"  # environment variable of a shell that asks for completions
 
 _FILE_WIDTH = 200  # characters, in a file or a pipe
-_MAX_SAID = 300  # characters of a mistake in the command line, which may be 10,000 names of files
+_MAX_SAID = 300  # characters of a message that may quote 10,000 file names
 _MAX_WIDTH = 10_000  # characters that the widest table may need
 
 _NO_MEMORY = re.compile(
     "(allocate|not enough|out of) memory|start new thread|map segment|load shared object"
     "|without( setting an)? exception|pointer is null"
 )
-"""What PyTorch, Python's threads and modules in C and Rust say, which have no error of their own for it."""
+"""Messages of PyTorch, Python's threads and modules in C and Rust, which raise no MemoryError."""
 
 _VALUE = re.compile(r"`(\w+)`")  # a value's name in a message
 
@@ -49,7 +49,7 @@ _CHOICE = re.compile(r"invalid choice: '(.*)' \(choose from (.*)\)")
 
 
 class Parser(argparse.ArgumentParser):
-    """Takes options by their whole names, and reports a mistake in one line."""
+    """Accepts only whole option names, and reports a mistake in one line."""
 
     def __init__(self, *arguments: Any, **settings: Any) -> None:
         super().__init__(*arguments, **{"allow_abbrev": False, **settings})
@@ -79,7 +79,7 @@ def execute(parser: argparse.ArgumentParser, argv: Sequence[str] | None = None) 
         require("argcomplete", "completion").autocomplete(parser)
     try:
         arguments = parser.parse_args(argv)
-    finally:  # --help ends the program, and its reader may have had enough
+    finally:  # --help ends the program; its reader may be gone
         _discard_output()
     command = getattr(arguments, "parser", parser)
     outputs = given_paths(command, arguments, outputs=True)
@@ -96,7 +96,7 @@ def execute(parser: argparse.ArgumentParser, argv: Sequence[str] | None = None) 
             unit = 2**20 if sys.platform == "darwin" else 2**10
             peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / unit
             LOGGER.debug(f"done, with at most {peak:,.0f} MiB of memory")
-        except BrokenPipeError:  # the reader of our output has had enough
+        except BrokenPipeError:  # the reader of our output is gone
             _discard_output()
             if lost:
                 LOGGER.error(f"standard output was closed too early: {' and '.join(lost)} may be missing")
@@ -116,9 +116,9 @@ def execute(parser: argparse.ArgumentParser, argv: Sequence[str] | None = None) 
 
 
 def reason_of(error: BaseException) -> str | None:
-    """Return the one line that says what the user can mend; None: the program is at fault.
+    """Return the message of an error that the user can mend; None: it is a fault of the program.
 
-    A full disk, say, a folder that may not be read, or sizes that need more memory than there is.
+    The user can mend a full disk, a folder without permissions, or sizes that need too much memory.
     """
     if isinstance(error, PreorderError):
         return str(error)
@@ -132,7 +132,7 @@ def reason_of(error: BaseException) -> str | None:
 
 
 def _discard_output() -> None:
-    """Let what is still to be written to standard output go nowhere, if it cannot be written."""
+    """Flush standard output; if that fails, discard what is left."""
     try:
         sys.stdout.flush()
     except OSError:
@@ -151,11 +151,11 @@ def add_verbosity(parser: argparse.ArgumentParser) -> None:
 
 @contextlib.contextmanager
 def show_messages(arguments: argparse.Namespace) -> Iterator[None]:
-    """Show on standard error what is said in the block, as much of it as the options ask for."""
+    """Show the log records of this block on standard error, as the options ask."""
     as_json = getattr(arguments, "log_format", "text") == "json"
     is_verbose, is_quiet = (getattr(arguments, name, False) for name in ("verbose", "quiet"))
     handler = _Lines(time.monotonic() if is_verbose else None, as_json, vars(arguments).keys())
-    loggers = [LOGGER, logging.getLogger()] if as_json else [LOGGER]  # the root: what OpenNMT-py warns of
+    loggers = [LOGGER, logging.getLogger()] if as_json else [LOGGER]  # the root: warnings of OpenNMT-py
     before = LOGGER.level, LOGGER.propagate
     LOGGER.setLevel(logging.WARNING if is_quiet else logging.DEBUG if is_verbose else logging.INFO)
     for logger in loggers:
@@ -171,10 +171,10 @@ def show_messages(arguments: argparse.Namespace) -> Iterator[None]:
 
 
 class _Lines(logging.Handler):
-    """Writes each message as a line, above the progress bars, with the time and the seconds since a start.
+    """Writes each message as a line above the progress bars, with the time and the seconds since ``start``.
 
-    ``as_json``: as an object of ``time`` (ISO 8601), ``level`` and ``message``. ``start`` None: no times.
-    A value that has an option, by ``names``, is shown as this option.
+    ``start`` None: without times. ``as_json``: an object of ``time`` (ISO 8601), ``level`` and ``message``.
+    A value in backquotes becomes its option, if ``names`` has it.
     """
 
     def __init__(self, start: float | None, as_json: bool, names: Collection[str] = ()) -> None:
@@ -192,7 +192,7 @@ class _Lines(logging.Handler):
             line = json.dumps({"time": now, "level": level, "message": message})
         elif self._start is not None:
             line = f"[{time.strftime('%H:%M:%S')} {time.monotonic() - self._start:6.1f} s] {line}"
-        with contextlib.suppress(OSError):  # that nobody can read it is no reason to stop
+        with contextlib.suppress(OSError):  # nobody can read it: go on
             show_line(line)
 
     def _option(self, match: re.Match[str]) -> str:
@@ -201,12 +201,12 @@ class _Lines(logging.Handler):
 
 
 def visible(text: str) -> str:
-    """Return a text with its control characters written out, so that no name can steer the terminal."""
+    """Escape control characters: no name in a text may steer the terminal."""
     return "".join(c if c == "\n" or unicodedata.category(c) != "Cc" else repr(c)[1:-1] for c in text)
 
 
 def print_bold(text: str) -> None:
-    """Print a line on standard output, in bold where that is a terminal."""
+    """Print a line on standard output, in bold on a terminal."""
     from rich.console import Console
     from rich.text import Text
 
@@ -218,7 +218,7 @@ def print_table(
 ) -> None:
     """Print a table on standard output; all columns but the first are aligned right.
 
-    ``lines`` separates the rows by lines, for cells of several lines.
+    ``lines``: draw lines between the rows, for cells of several lines.
     """
     from rich.console import Console
     from rich.table import Table

@@ -1,4 +1,4 @@
-"""Options that several subcommands share."""
+"""Options of several subcommands, and those of single methods."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ ORDER_OPTIONS = {
     "order": (parse_order, "for each position the index of the source token that goes there"),
     "positions": (parse_positions, "for each source token the position where it goes"),
 }
-"""Options that name a file of orders → how to parse a line of it, and what it holds."""
+"""Option of a file of orders → the parser of a line, and what a line holds."""
 
 
 def add_command(
@@ -50,7 +50,7 @@ def add_command(
     summary: str,
     examples: str = "",
 ) -> argparse.ArgumentParser:
-    """Add a subcommand; its summary has no capital and no full stop. ``run`` is None: it has subcommands."""
+    """Add a subcommand; the summary has no capital and no full stop. ``run`` None: it has subcommands."""
     parser = subparsers.add_parser(
         name,
         help=summary,
@@ -67,7 +67,7 @@ def add_command(
 def add_source(
     parser: argparse.ArgumentParser, default: str | None = STANDARD, nargs: str | None = None
 ) -> None:
-    """Add ``--src``, which has to be given where there is no default; with ``nargs`` it is a list."""
+    """Add ``--src``, required without a default; with ``nargs`` it is a list."""
     text = "source text, a tokenised sentence a line" + (" (default: standard input)" if default else "")
     given: Any = [default] if nargs and default else default
     parser.add_argument("--src", metavar="F", nargs=nargs, help=text, default=given, required=default is None)
@@ -79,13 +79,13 @@ def add_alignment(
     confidences: str = "make no difference",
     nargs: str | None = None,
 ) -> None:
-    """Add ``--align``; its help says what becomes of confidences."""
+    """Add ``--align``; its help says how the command uses confidences."""
     text = "word alignment, in Pharaoh's or lader's format; confidences of links (1-3:0.75) "
     parser.add_argument("--align", metavar="F", nargs=nargs, required=required, help=text + confidences)
 
 
 def add_first_index(parser: argparse.ArgumentParser, name: str, of: str, default: int | None) -> None:
-    """Add an option that says from where the indices of another option's links count."""
+    """Add an option for the index of the first token in the links of another option."""
     text = f"index of the first token in {of} (default: 0)"
     parser.add_argument(name, type=int, choices=(0, 1), default=default, help=text)
 
@@ -158,7 +158,7 @@ def add_number(
     text: str,
     metavar: str = "N",
 ) -> None:
-    """Add an option that is a number, with its default, if any, in its help; :data:`MOST` is no limit."""
+    """Add an option that is a number, with its default in its help; :data:`MOST` is no limit."""
     if default is not None:
         text += f" (default: {'no limit' if default == MOST else '%(default)s'})"
     parser.add_argument(name, metavar=metavar, type=parse, default=default, help=text)
@@ -175,7 +175,7 @@ def add_choice(
 def add_files(
     parser: argparse._ActionsContainer, metavar: str = "F", nargs: str | None = None, **texts: str
 ) -> None:
-    """Add options that name files, or what else the ``metavar`` says, each with its help."""
+    """Add options whose values are files, or what the ``metavar`` says, each with its help."""
     for name, text in texts.items():
         parser.add_argument(flag(name), metavar=metavar, nargs=nargs, help=text)
 
@@ -222,20 +222,20 @@ def add_json(parser: argparse._ActionsContainer) -> None:
 
 
 def taken(kind: type[T], arguments: argparse.Namespace, **others: Any) -> T:
-    """Return a dataclass whose fields are options of these names, or ``others``, or have defaults."""
+    """Build a dataclass from the options with the names of its fields, and from ``others``."""
     names = {field.name for field in fields(kind)} - others.keys()
     return kind(**{name: value for name, value in vars(arguments).items() if name in names}, **others)
 
 
 def refuse(arguments: argparse.Namespace, names: Iterable[str], why: str) -> None:
-    """Refuse options that were given although something else makes them useless."""
+    """Refuse options that have no effect beside others."""
     for name in names:
         if getattr(arguments, name) != arguments.parser.get_default(name):
             raise UsageError(f"{flag(name)} has no effect {why}")
 
 
 def parse_number(least: float, most: float, text: str) -> Any:
-    """Parse a number of the command line, a whole one if ``most`` is one; argparse reports its errors."""
+    """Parse a number, a whole one if ``most`` is an int; argparse reports its errors."""
     value: Any = text
     with contextlib.suppress(ValueError):
         value = type(most)(text)

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def add_pictures(parser: argparse.ArgumentParser, suffixes: Sequence[str] = PICTURES) -> None:
-    """Add ``--out``: paths of pictures, pages or texts, whose names end in the suffixes."""
+    """Add ``--out``: paths of pictures, pages or texts with these suffixes."""
 
     def picture(path: str) -> str:
         if not path.endswith(tuple(suffixes)):

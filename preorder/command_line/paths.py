@@ -1,4 +1,4 @@
-"""What a command line would read and overwrite, checked before any work."""
+"""Check the files that a command line reads and writes, before any work."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ from preorder.io.storage import is_url
 def check_paths(parser: argparse.ArgumentParser, arguments: argparse.Namespace) -> None:
     """Check the files that a subcommand is to read and write.
 
-    They are the options whose ``metavar`` is ``F``, ``N|F``, ``NAME=F`` or the like; those that write are
-    called ``--out`` or ``--…-out``.
+    They are values of options whose ``metavar`` has an ``F`` (``F``, ``N|F``, ``NAME=F``). Options that write
+    are called ``--out`` or ``--…-out``.
     """
     inputs, outputs = (given_paths(parser, arguments, outputs) for outputs in (False, True))
     is_unread = getattr(arguments, "annot", None) is not None and arguments.src in (STANDARD, [STANDARD])
@@ -37,7 +37,7 @@ def check_paths(parser: argparse.ArgumentParser, arguments: argparse.Namespace) 
 
 
 def check_outputs(inputs: Sequence[str], outputs: Sequence[str]) -> None:
-    """Check that each output can be written, and is no input and no other output."""
+    """Check that each output can be written, and is neither an input nor another output."""
     if sum(path == STANDARD or descriptor(path) == 1 for path in outputs) > 1:
         raise UsageError("only one output can go to standard output")
     for number, output in enumerate(outputs):
@@ -50,7 +50,7 @@ def check_outputs(inputs: Sequence[str], outputs: Sequence[str]) -> None:
 def given_paths(
     parser: argparse.ArgumentParser, arguments: argparse.Namespace, outputs: bool | None = None
 ) -> list[str]:
-    """Return the files that a subcommand is to read, or those that it writes; None: all."""
+    """Return the files that a subcommand reads, or with ``outputs`` those that it writes; None: all."""
     found = []
     for action in parser._actions:
         is_output = action.dest == "out" or action.dest.endswith("_out")
@@ -66,10 +66,9 @@ def _listed(value: str | Sequence[str] | None) -> list[str]:
 
 
 def split_name(field: str) -> tuple[str, str]:
-    """Return the name and the path of ``[NAME=]F``; without a name it is called like the file.
+    """Return the name and the path of ``[NAME=]F``; the default name is the path.
 
-    A name ends at the first ``=`` and has no ``/``: ``./a=b`` is a path.
-    Bytes of a name that are no UTF-8 are escaped.
+    A name ends at the first ``=`` and has no ``/``: ``./a=b`` is a path. Bytes outside of UTF-8 are escaped.
     """
     name, separator, path = field.partition("=")
     if not separator or "/" in name:
@@ -78,7 +77,7 @@ def split_name(field: str) -> tuple[str, str]:
 
 
 def runs_by_name(fields: Sequence[str]) -> dict[str, list[str]]:
-    """Return the paths of each system's runs: one for each ``[NAME=]F`` with its name."""
+    """Return the paths of each system's runs, given as ``[NAME=]F``."""
     runs: dict[str, list[str]] = {}
     for field in fields:
         name, path = split_name(field)
@@ -91,7 +90,7 @@ def runs_by_name(fields: Sequence[str]) -> dict[str, list[str]]:
 
 
 def paths_by_name(fields: Sequence[str]) -> dict[str, str]:
-    """Return the path of each system, which has one."""
+    """Return the path of each system; refuse two of one name."""
     runs = runs_by_name(fields)
     for name, paths in runs.items():
         if len(paths) > 1:
@@ -114,7 +113,7 @@ def _check_output(path: str) -> None:
 
 
 def refuse_in_model(path: str) -> None:
-    """Refuse an output that is in a model's folder, or is one, or has no name."""
+    """Refuse an output without a name, and one that is a model's folder or lies in one."""
     if not path:
         raise UsageError("an output has an empty path: name a file")
     place = Path(storage.real(path, storage.WRITTEN))

@@ -1,7 +1,4 @@
-"""Commands on folders of shards: ``--out-dir``, which files they stand for, and what runs them.
-
-The engine is this machine, or a Ray cluster (``--engine ray``).
-"""
+"""Commands on folders of shards (``--out-dir``), on this machine or on a Ray cluster (``--engine ray``)."""
 
 from __future__ import annotations
 
@@ -35,9 +32,9 @@ from preorder.shards.jobs import (
 from preorder.shards.on_ray import GPU_SHARE, RayOptions, load_ray, on_ray
 
 INPUTS = ("annot", "src", "pos", "trees")
-"""Options that name files with a line, or a tree, a sentence; the first that is given has the words."""
+"""Options of files with a line or a tree for each sentence; the first one given has the words."""
 
-_ENDING = re.compile(r"(\.[a-z]\w*)*[*?]*$")  # of a name, as .pos.gz: a folder may hold tags of two kinds
+_ENDING = re.compile(r"(\.[a-z]\w*)*[*?]*$")  # as .pos.gz: a folder may hold tags of two kinds
 
 LOCAL, RAY = "local", "ray"
 
@@ -93,16 +90,16 @@ def _address(text: str) -> str:
 
 @dataclass(frozen=True)
 class Folder:
-    """A folder of outputs, one a shard, and what makes them."""
+    """A folder of outputs, one for each shard, and how they are made."""
 
     path: str
-    part: tuple[int, int] = (1, 1)  # which part of the shards, from 1, and of how many
+    part: tuple[int, int] = (1, 1)  # number of the part, from 1, and count of parts
     ray: RayOptions | None = None  # None: this machine
-    settings: dict[str, Any] = field(default_factory=dict)  # what is said of the source's language
+    settings: dict[str, Any] = field(default_factory=dict)  # options of the source's language
 
 
 def given_folder(arguments: argparse.Namespace, source: Source) -> Folder | None:
-    """Return what the options of shards and of the engine ask for; None: no shards."""
+    """Return the folder of ``--out-dir`` with its engine; None: there are no shards."""
     if arguments.engine == LOCAL:
         options.refuse(arguments, RAY_ONLY, "without --engine ray")
     elif arguments.stanza_device != "gpu":
@@ -133,7 +130,7 @@ def _patterns(source: Source) -> dict[str, str]:
 
 
 def for_shard(job: Any, shard: Shard) -> Any:
-    """Return a command's job, a dataclass with a ``source`` and an ``out``, for one of its shards."""
+    """Return a job, a dataclass with ``source`` and ``out``, for one shard."""
     return replace(job, source=replace(job.source, **shard.inputs), out=shard.output)
 
 
@@ -147,9 +144,9 @@ def do(
     cpus: int = 1,
     outputs: Outputs = Shard.outputs,
 ) -> None:
-    """Do the shards that are not done, by the local engine, or by tasks on Ray of so many cores each.
+    """Run the shards that are not done, by the local engine or on Ray, with ``cpus`` cores for each task.
 
-    Settings are all that the outputs depend on, as JSON, but for the input and Stanza.
+    Settings are all that the outputs depend on, as JSON, except the input and Stanza.
     """
     patterns = _patterns(source)
     shards = find_shards(patterns, folder.path, outputs)
@@ -171,7 +168,7 @@ def do(
 
 
 def _stanza_settings(stanza: AnnotatorOptions | None) -> dict[str, Any]:
-    """Return Stanza's version and models, by name and size: on other machines they may be of another time."""
+    """Return a digest of Stanza's version and models; not of the models' times, which differ elsewhere."""
     if stanza is None:
         return {}
     known = annotation.prepare(stanza)
@@ -180,7 +177,7 @@ def _stanza_settings(stanza: AnnotatorOptions | None) -> dict[str, Any]:
 
 
 def _facts(folder: str, stanza: AnnotatorOptions | None) -> dict[str, Any]:
-    """Return what must be the same on all machines, or they would not write what one of them writes."""
+    """Return values that must be the same on all machines for equal output."""
     made_with = files.read_json(os.path.join(folder, MANIFEST))
     return {
         "version of onmt-preorder": __version__,

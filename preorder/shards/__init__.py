@@ -1,1 +1,1 @@
-"""Folders of files, a job each, done by threads, by processes or by a Ray cluster."""
+"""Folders of shards, processed by threads, by processes or by a Ray cluster."""

@@ -1,8 +1,8 @@
-"""Folders of files, a job each: which there are, what they were made with, and how they are done.
+"""Shards: find them, check what their folder was made with, and run them.
 
-A shard is a pure job, from its inputs to its output, so that any engine can run it: threads and processes
-here, or other machines. What fails is named at the end, and the others are done. A small file in the folder
-of outputs keeps the settings: no folder has outputs of two models.
+A shard is a pure job from its inputs to its output: any engine can run it, on threads or processes, here or
+on other machines. Shards with bad input are named at the end; the others are done. A small file in the output
+folder keeps the settings: no folder has outputs of two models.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _REMEDY = "name another folder, or remove it"
 
 @dataclass(frozen=True, slots=True)
 class Shard:
-    """One job: what is read, and what is written; paths or URLs."""
+    """One job: its inputs and its output, paths or URLs."""
 
     inputs: Mapping[str, str]  # by the names of options, without hyphens; the first is the source
     output: str
@@ -43,17 +43,17 @@ class Shard:
         return next(iter(self.inputs.values()))
 
     def outputs(self) -> set[str]:
-        """Return all that is written, where nothing is beside the output."""
+        """Return the files that are written: the output alone."""
         return {self.output}
 
 
-Outputs = Callable[[Shard], set[str]]  # all that a shard writes
+Outputs = Callable[[Shard], set[str]]  # the files that a shard writes
 Tick = Callable[[int], Any]  # counts lines that are done
-Work = Callable[[Shard, Tick], None]  # does a shard: all of its output is there afterwards, or none
+Work = Callable[[Shard, Tick], None]  # processes a shard: writes all of its output, or none
 
 
 class Report(NamedTuple):
-    """What came of a shard: its lines, where they are not counted yet, and what is wrong with its input."""
+    """The result of a shard: its lines that are not counted yet, and what is wrong with its input."""
 
     lines: int
     failure: DataError | None
@@ -61,14 +61,14 @@ class Report(NamedTuple):
 
 Reports = Iterator[tuple[Shard, Report]]  # each as soon as its shard is done
 Engine = Callable[[Work, Iterable[Shard], Tick], Reports]
-"""Runs shards, and yields each with its report as they are done."""
+"""Runs shards, and yields each with its report when it is done."""
 
 
 def find_shards(patterns: Mapping[str, str], folder: str, outputs: Outputs = Shard.outputs) -> list[Shard]:
-    """Return a shard for each file that the first option's pattern fits, in the order of their names.
+    """Return a shard for each file that matches the pattern of the first option, in the order of their names.
 
-    A file that belongs to it has, in another option's pattern, the same in place of each wildcard (``*``,
-    ``?``, ``[…]``). Whether it is there is not looked at. Outputs have the names of the sources.
+    The wildcards (``*``, ``?``, ``[…]``) of the other options stand for the same text; these files need not
+    exist. Outputs have the names of the sources.
     """
     parts = {
         option: _WILDCARD.split(pattern if is_url(pattern) else re.sub("/+", "/", pattern))
@@ -120,17 +120,17 @@ def _check_outputs(shards: list[Shard], folder: str, outputs: Outputs) -> None:
 
 
 def check_manifest(folder: str, settings: dict[str, Any], outputs: list[str]) -> None:
-    """Check that a folder's outputs were made with these settings, as JSON: all that they depend on."""
+    """Check that the outputs in a folder were made with these settings: all that they depend on, as JSON."""
     path = os.path.join(folder, MANIFEST)
     if not storage.exists(path):
         files.make_folder(folder)
         there = next(iter(storage.sizes(outputs)), None)
-        if there is not None and not storage.exists(path):  # nobody has just begun
-            raise UsageError(f"{there} is there, and {path} is not, to tell what made it: {_REMEDY}")
+        if there is not None and not storage.exists(path):  # no other job has just begun
+            raise UsageError(f"{there} exists, but no {path} that says what made it: {_REMEDY}")
         create_file(path, json.dumps(settings, indent=2).encode())
     found = files.read_json(path)
     if not isinstance(found, dict):
-        raise DataError("says not what the files beside it were made with", path)
+        raise DataError("does not say what the files beside it were made with", path)
     changed = [name for name in {**settings, **found} if settings.get(name) != found.get(name)]
     if changed:
         was, now = (shown(each.get(changed[0])) for each in (found, settings))
@@ -142,7 +142,7 @@ class ShardsError(PreorderError):
 
 
 def run_shards(shards: Sequence[Shard], work: Work, engine: Engine, is_done: Callable[[Shard], bool]) -> None:
-    """Do the shards that are not done; a ShardsError at the end says that the input of some is bad."""
+    """Run the shards that are not done; raise a ShardsError at the end if the input of some is bad."""
     to_do = [shard for shard in shards if not is_done(shard)]
     if len(to_do) < len(shards):
         LOGGER.info(f"{len(shards) - len(to_do):,} of {len(shards):,} shards are there already")
@@ -167,7 +167,7 @@ def run_shards(shards: Sequence[Shard], work: Work, engine: Engine, is_done: Cal
 
 
 def in_threads(workers: int, work: Work, shards: Iterable[Shard], tick: Tick) -> Reports:
-    """Run so many shards at once in this process; an engine, once ``workers`` are bound by ``partial``."""
+    """Run shards on threads of this process; ``partial(in_threads, workers)`` is an engine."""
     stopped = threading.Event()
 
     def tick_or_stop(lines: int) -> None:
@@ -187,7 +187,7 @@ class _Stopped(Exception):
 
 
 def in_worker_processes(workers: int, work: Work, shards: Iterable[Shard], tick: Tick) -> Reports:
-    """Run each shard in one of so many processes, or in this one if there are none."""
+    """Run each shard in a worker process, or in this process with 0 workers."""
     if workers:
         yield from in_processes(partial(done_alone, work), shards, workers)
     else:
@@ -195,13 +195,13 @@ def in_worker_processes(workers: int, work: Work, shards: Iterable[Shard], tick:
 
 
 def done_alone(work: Work, shard: Shard) -> Report:
-    """Do a shard where lines can be counted only at its end."""
+    """Run a shard whose lines are counted at its end."""
     lines: list[int] = []
     return _report(work, lines.append, shard)._replace(lines=sum(lines))
 
 
 def _report(work: Work, tick: Tick, shard: Shard) -> Report:
-    """Do a shard; an error about one of its inputs becomes part of the report."""
+    """Run a shard; an error about one of its inputs becomes part of the report."""
     try:
         work(shard, tick)
     except DataError as error:

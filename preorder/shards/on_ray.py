@@ -1,7 +1,7 @@
-"""Shards done by tasks on a Ray cluster, or on a Ray of this machine alone that is started for them.
+"""Shards as tasks on a Ray cluster, or on a local Ray that is started for them.
 
-Ray runs as many tasks at once as there is room for, on machines that come later, too. It does not retry
-them: it would never give up a shard for which the memory does not suffice.
+Ray runs as many tasks at once as there is room for, also on machines that join later. We retry tasks: Ray
+would never give up a shard that needs too much memory.
 """
 
 from __future__ import annotations
@@ -31,20 +31,20 @@ from preorder.progress import LOGGER
 from preorder.shards.jobs import Report, Reports, Shard, Tick, Work, done_alone
 
 GPU_SHARE = 0.25
-"""Share of a GPU that a task takes where it needs one: Stanza's models and a batch need some 4 GB."""
+"""Share of a GPU that a task takes: Stanza's models and a batch need some 4 GB."""
 
-LOOK = 1.0  # seconds between two looks at what the cluster has room for
+LOOK = 1.0  # seconds between two looks at the room on the cluster
 
 STORE = 100 * 2**20
-"""Bytes of shared memory of a Ray of our own, beside what is put there; Ray wants 75 MiB at least."""
+"""Bytes of shared memory of a local Ray, beside our data; Ray needs 75 MiB at least."""
 
 TIMEOUT = 10.0  # seconds for a first answer of a cluster
 
 Facts = Callable[[], dict[str, Any]]
-"""Returns what has to be the same on all machines, by name; it can be pickled."""
+"""Returns values, by name, that must be the same on all machines; it can be pickled."""
 
 Outcome = tuple[Report | Exception, list[logging.LogRecord]]
-"""What came of a shard: a report, or an error that ends the run; and warnings."""
+"""The result of a shard: a report, or an error that ends the run; and warnings."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,19 +54,19 @@ class RayOptions:
     address: str | None = None  # ``auto`` or ``HOST:PORT``; None: a Ray of this machine alone
     cpus: int = 1  # processor cores that each task needs
     gpus: float = 0.0  # the share of a GPU that it needs
-    tries: int = 3  # how often a shard is begun whose workers die
+    tries: int = 3  # attempts at a shard whose workers die
     patience: float = 60.0  # seconds without any worker after which the run is given up
 
     @property
     def needs(self) -> dict[str, float]:
-        """What each task needs of one machine, by Ray's names of resources."""
+        """The resources that each task needs, by Ray's names."""
         return {"CPU": self.cpus} | ({"GPU": self.gpus} if self.gpus else {})
 
 
 def on_ray(options: RayOptions, facts: Facts, work: Work, shards: Iterable[Shard], _: Tick) -> Reports:
-    """Run shards on a cluster, as many at once as it has room for, and yield them as they are done.
+    """Run shards on a cluster, as many at once as it has room for, and yield each when it is done.
 
-    With its options and the facts it is an engine of :mod:`preorder.shards`. The work can be pickled.
+    With options and facts bound it is an engine of :mod:`preorder.shards`. The work can be pickled.
     """
     package = pickle.dumps((os.getcwd(), LOGGER.level, work, facts, facts()))
     with connected(options.address, len(package)) as ray:
@@ -94,7 +94,7 @@ class _Run:
         self._logged: set[str | None] = set()
 
     def results(self) -> Reports:
-        """Yield the shards as they are done, or given up."""
+        """Yield each shard when it is done or given up."""
         while self._waiting or self._given:
             self._look_for_room()
             while self._waiting and len(self._given) < self._most:
@@ -114,7 +114,7 @@ class _Run:
                 del left[ended]
 
     def _look_for_room(self) -> None:
-        """Count, now and then, the tasks that Ray is to have; give up if none has been at work for long."""
+        """Update now and then how many tasks Ray gets; give up if no worker has been at work for long."""
         now = time.monotonic()
         if any(job.has_begun for job in self._given.values()):
             self._last_worker = now
@@ -124,7 +124,7 @@ class _Run:
         needs, free = self._options.needs, self._ray.available_resources()
         machines = [node["Resources"] for node in self._ray.nodes() if node["Alive"]]
         room = sum(fitting(needs, machine) for machine in machines)
-        self._most = 2 * room + 1  # that none waits for us, and Ray knows of more to do
+        self._most = 2 * room + 1  # no worker waits for us, and Ray sees more work
         largest = {name: max((machine.get(name, 0) for machine in machines), default=0) for name in needs}
         needed, most, left = (
             " and ".join(f"{amounts.get(name, 0):g} {name}" for name in needs)
@@ -137,7 +137,7 @@ class _Run:
             raise UsageError(f"no worker on Ray for {self._options.patience:g} seconds: {state}")
 
     def _take(self, answers: Any) -> Reports:
-        """Take what a task has answered, and yield its shard if it is done; that of a dead worker waits."""
+        """Take the answer of a task; yield its shard if it is done, or queue it again if the worker died."""
         job, errors = self._given[answers], self._ray.exceptions
         try:
             outcome: Outcome | None = self._ray.get(next(answers))
@@ -146,7 +146,7 @@ class _Run:
                 raise
             raise UsageError(f"a worker cannot begin: {_last_line(error)}") from None
         except errors.RayError as error:
-            LOGGER.info(f"a worker has died ({type(error).__name__}); what it had to do is done by others")
+            LOGGER.info(f"a worker has died ({type(error).__name__}); others do its work")
             del self._given[answers]
             job.tries, job.has_begun = job.tries + 1, False
             if job.tries < self._options.tries:
@@ -172,7 +172,7 @@ class _Run:
 
 
 def _do(package: Sequence[Any], shard: Shard) -> Iterator[Outcome | None]:
-    """Do a shard, in a process of Ray's: yield None as it begins, then what came of it."""
+    """Run a shard in a process of Ray's: yield None when it begins, then its outcome."""
     result: Report | Exception
     _WARNINGS.flush()
     try:
@@ -186,7 +186,7 @@ def _do(package: Sequence[Any], shard: Shard) -> Iterator[Outcome | None]:
 
 @functools.cache
 def _unpack(package: Any) -> Work:
-    """Return the work of this process, if this machine has what it needs."""
+    """Return the work, if this machine has the files and programs that it needs."""
     import ray
 
     try:
@@ -210,22 +210,22 @@ _WARNINGS.setLevel(logging.WARNING)
 
 
 def fitting(needs: Mapping[str, float], machine: Mapping[str, float]) -> int:
-    """Return how many tasks a machine has room for; Ray counts in shares of 1/10,000, as floating point."""
+    """Return how many tasks fit on a machine; Ray counts in floating-point shares of 1/10,000."""
     return min(int(machine.get(name, 0) / amount + 1e-6) for name, amount in needs.items())
 
 
 def load_ray() -> ModuleType:
-    """Import Ray, which prints nothing of its processes then."""
+    """Import Ray, and let it print nothing of its processes."""
     os.environ.setdefault("RAY_DEDUP_LOGS_SKIP_REGEX", "^")  # lines that it does not print
     return require("ray", "ray")
 
 
 @contextlib.contextmanager
 def connected(address: str | None, size: int) -> Iterator[ModuleType]:
-    """Give Ray, connected to a cluster; afterwards it is as it was.
+    """Give Ray, connected to a cluster; disconnect afterwards.
 
-    Without an address it is a Ray of this machine that sends no statistics, takes work from this process
-    alone, ends with it, and has room for ``size`` bytes.
+    Without an address, start a local Ray: it sends no statistics, takes work from this process alone, ends
+    with it, and has room for ``size`` bytes.
     """
     ray = load_ray()
     with contextlib.ExitStack() as stack:
@@ -261,7 +261,7 @@ def _last_line(error: BaseException) -> str:
 
 
 def _check_reachable(address: str | None) -> None:
-    """Raise an OSError at once where nobody listens at an address: Ray would try for many minutes."""
+    """Raise an OSError if nobody listens at an address: Ray would try for minutes."""
     named = os.environ.get("RAY_ADDRESS") if address == "auto" else address
     host, colon, port = (named or "").rpartition(":")
     if colon and port.isdecimal():

@@ -94,10 +94,10 @@ def test_settings_of_a_folder(tmp_path):
         with pytest.raises(UsageError, match=rf"out was made with another {names}.*: name another folder"):
             check_manifest(folder, changed, [])
     (tmp_path / "new/out" / MANIFEST).unlink()
-    with pytest.raises(UsageError, match=r"one is there, and .*out/.preorder.json is not, to tell what made"):
+    with pytest.raises(UsageError, match="one exists, but no .*out/.preorder.json that says what made it"):
         check_manifest(folder, settings, [f"{folder}/two", f"{folder}/one"])
     (tmp_path / "new/out" / MANIFEST).write_text("[]")
-    with pytest.raises(DataError, match="says not what the files beside it were made with"):
+    with pytest.raises(DataError, match="does not say what the files beside it were made with"):
         check_manifest(folder, settings, [])
 
 
