@@ -49,7 +49,7 @@ def _import(name):
     return import_module(name)
 
 
-class _LoadedWhenUsed(type(sys)):
+class _LoadedWhenUsed(type(sys)):  # type: ignore[misc]  # the module types may not be imported yet
     """Stands for a module until an attribute of it is asked for, and then has all of its attributes."""
 
     def __getattr__(self, attribute):
@@ -82,8 +82,7 @@ class _Finder:
         found = (finder.find_spec(name, path, target) for finder in others if hasattr(finder, "find_spec"))
         spec = next(filter(None, found), None)
         if spec is not None and is_host(spec):
-            load = spec.loader.exec_module
-            spec.loader.exec_module = lambda module: self._load(module, load)
+            load_by(spec, self._load)
         return spec
 
     def _load(self, module, load):
@@ -98,6 +97,12 @@ class _Finder:
             reason = error if is_ours else f"onmt-preorder cannot be loaded: {type(error).__name__}: {error}"
             print(f"{' '.join(str(reason).split())} ({SWITCH}=0 does without)", file=sys.stderr, flush=True)
             raise SystemExit(2) from None
+
+
+def load_by(spec, load_with):
+    """Let ``load_with(module, load)`` load the module of a spec; ``load`` is how it would be loaded."""
+    load = spec.loader.exec_module
+    spec.loader.exec_module = lambda module: load_with(module, load)
 
 
 def prepare():

@@ -122,7 +122,7 @@ def merge(files: Sequence[ConfigurationFile], size: str | None = None) -> dict[s
         raise UsageError(f"{where}no size {chosen!r}; there are: {', '.join(known) or 'none'}")
     merged: dict[str, Any] = {}
     for file in files:
-        merged |= file.content | file.sizes.get(chosen, {})
+        merged |= file.content | file.sizes.get(chosen or "", {})
     return {key: value for key, value in merged.items() if key not in ("base", "sizes", "size")}
 
 

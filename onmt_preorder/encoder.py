@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from typing import cast
 
 import torch
 from torch import Tensor, nn
@@ -37,14 +38,12 @@ class EncoderLayers(nn.Module):
     ) -> None:
         super().__init__()
         self.config, self.explicit, self.embeddings = config, explicit, embeddings
-        self.transformer = nn.ModuleList(
-            EncoderLayer(
-                config,
-                after_attention=make_block(),
-                after_layer=explicit and ExplicitReordering(config.hidden_size, explicit),
-            )
-            for _ in range(config.layers)
-        )
+        layers = []
+        for _ in range(config.layers):
+            block = make_block()
+            reordering = None if explicit is None else ExplicitReordering(config.hidden_size, explicit)
+            layers.append(EncoderLayer(config, block, reordering))
+        self.transformer = cast(Sequence[EncoderLayer], nn.ModuleList(layers))
         self.fusion = ReorderingFusion(config.hidden_size) if explicit and explicit.has_fusion else None
         self.layer_norm = config.make_last_norm()
         # Of the last batch: encodings of learned positions, those given, padding.
@@ -63,7 +62,9 @@ class EncoderLayers(nn.Module):
         ``positions``, ``(batch, length)``: permutations, None where no encoding needs them; ``padding``, of
         this shape, is True after a sentence's end. ``dropout`` is that of embeddings with their positions.
         """
-        preordered = Positions(positions) if self.config.needs_positions else None
+        preordered = None
+        if self.config.needs_positions and positions is not None:
+            preordered = Positions(positions)
         original = torch.arange(padding.size(1), device=padding.device).unsqueeze(0)
         source = SourceBatch(padding, lengths, Positions(original), preordered)
         for encoding in self.config.encodings:
@@ -85,7 +86,7 @@ class EncoderLayers(nn.Module):
     def additional_loss(self) -> Tensor | None:
         """Return the reordering loss of the batch that was encoded last, None where there is none."""
         seen, self._seen = self._seen, None
-        return None if seen is None else reordering_loss(*seen, self.explicit)
+        return None if seen is None or self.explicit is None else reordering_loss(*seen, self.explicit)
 
     def update_dropout(self, dropout: float, attention_dropout: float) -> None:
         """Change the dropout rates, as the hosts' ``dropout_steps`` ask."""

@@ -45,6 +45,7 @@ def _show(
     # A data worker's error comes with the worker's traceback, and is a RuntimeError where torch cannot
     # make it anew; the last line is the error itself.
     last = last_line(error)
+    line: str | None
     if issubclass(kind, PreorderError) or OURS.match(last):
         line = OURS.sub("", last)
     else:

@@ -10,6 +10,8 @@ from pkgutil import resolve_name
 from types import ModuleType
 from typing import Any
 
+from onmt_preorder import _hook
+
 _OURS = "_onmt_preorder"
 _COMMANDS = "onmt.bin."
 _ADAPTATIONS: list[tuple[str, str, Callable[..., Any]]] = []  # owner, name, wrapper
@@ -47,14 +49,13 @@ class _CommandFinder:
             return None
         spec = PathFinder.find_spec(name, path, target)
         if spec is not None:
-            load = spec.loader.exec_module
-
-            def load_and_wrap(module: ModuleType) -> None:
-                load(module)
-                wrap_all(_host_of(name))
-
-            spec.loader.exec_module = load_and_wrap
+            _hook.load_by(spec, _load_and_wrap)
         return spec
+
+
+def _load_and_wrap(module: ModuleType, load: Callable[[ModuleType], None]) -> None:
+    load(module)
+    wrap_all(_host_of(module.__name__))
 
 
 class _Seen(ModuleType):

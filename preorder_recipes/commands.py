@@ -22,7 +22,7 @@ class StepError(PreorderError):
 def make_parser(run: Callable[[argparse.Namespace], None], **settings: Any) -> Parser:
     """Return the parser of the module of ``run``, which does its work; its docstring is the help."""
     module, form = sys.modules[run.__module__], argparse.RawDescriptionHelpFormatter
-    name = f"python -m {module.__spec__.name}"
+    name = f"python -m {module.__spec__.name if module.__spec__ else module.__name__}"
     parser = Parser(prog=name, description=module.__doc__, formatter_class=form, **settings)
     parser.set_defaults(run=run)
     return parser

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import takewhile
 from pathlib import Path
@@ -19,7 +19,7 @@ from preorder_recipes.eole import configuration
 from preorder_recipes.pipeline.subwords import KINDS
 
 SIZES = ("tiny", "little", "small", "small_long", "medium", "medium_long", "paper")
-FOR_HOSTS = {"opennmt": dict, "eole": configuration}  # makes its configuration of options
+FOR_HOSTS: dict[str, Callable[..., dict[str, Any]]] = {"opennmt": dict, "eole": configuration}
 DEFAULT_SIZE = "small"  # of the families in config/, too
 SUBWORD_TRANSFORM = "sentencepiece"  # of OpenNMT-py, by which config/subwords.yaml splits words
 
@@ -87,18 +87,20 @@ def read_system(name: str, size: str | None, subwords: str | None = None) -> Sys
     path = path_of(name)
     read = read_files(str(path))
     settings = _merged(read, size, subwords)
-    named = {key: settings.pop(key, None) for key in FOR_RECIPES}
-    for key, value in named.items():
+    found = {key: settings.pop(key, None) for key in FOR_RECIPES}
+    for key, value in found.items():
         if not isinstance(value, str | None):
             raise UsageError(f"{path}: {key} is {value!r}, not a name")
-    reads, supervision, *others = named.values()
+    reads, supervision, *others = found.values()
     if reads not in READS:
         raise UsageError(f"{path}: reads is {reads!r}, not one of {', '.join(READS)}")
     if supervision not in SUPERVISION:
         raise UsageError(f"{path}: supervision is {supervision!r}, not {PREDICTED} or {KEPT}")
     # A file of one's own is named from the file that names it, as by ``base``.
-    others = [str(path.parent / one) if one and one.endswith(".yaml") else one for one in others]
-    for other in filter(None, others):
+    begins_from, trained_as = (
+        str(path.parent / one) if one and one.endswith(".yaml") else one for one in others
+    )
+    for other in filter(None, (begins_from, trained_as)):
         path_of(other)
     own = read[-1].content.get("size")
     if size and own and own != size:
@@ -106,7 +108,8 @@ def read_system(name: str, size: str | None, subwords: str | None = None) -> Sys
     splits = SUBWORD_TRANSFORM in str(settings.get("transforms")) and not settings.get("src_subword_model")
     if splits and not subwords:
         raise UsageError(f"{path}: it splits words: --subwords")
-    system = System(path.stem, settings, *READS[reads], supervision, *others, about=_first_comment(path))
+    named = (supervision, begins_from, trained_as, _first_comment(path))
+    system = System(path.stem, settings, *READS[reads], *named)
     if system.trained_as:
         model = _merged(read_files(str(path_of(system.trained_as))), size, subwords)
         if settings != {key: value for key, value in model.items() if key not in FOR_RECIPES}:

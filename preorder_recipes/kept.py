@@ -8,23 +8,26 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from scipy.stats import kendalltau
 
 from preorder.alignment.gold import gold_permutation
+from preorder.analysis.analyses import EvaluationData
 from preorder.analysis.results import BLEU_SCORES, SCORE_FORMATS, TRANSLATION_SCORES, p_value
 from preorder.data import Alignment, Permutation
-from preorder.data.formats import parse_positions, parse_tokens, read_alignments
+from preorder.data.formats import parse_positions, read_alignments
 from preorder.errors import UsageError
 from preorder.io import files
-from preorder.metrics import METRICS, MetricOptions
-from preorder.metrics.scoring import Scoring, Systems, check_system, measure_translations, score_systems
+from preorder.metrics import METRICS
+from preorder.metrics.scoring import Scoring, check_system
 from preorder.metrics.significance import Comparison
+from preorder_recipes.archives import kept_files, read_translations
 from preorder_recipes.commands import execute, make_parser
 from preorder_recipes.configuration import GOLD, PREDICTED
-from preorder_recipes.paper_tables import kept_files
 from preorder_recipes.pipeline.leaderboard import markdown_rows
 from preorder_recipes.pipeline.score import MANIFEST
 
@@ -64,21 +67,12 @@ def run(arguments: argparse.Namespace) -> None:
         side = Path(target).suffix
         wanted = [f"{name}.seed{seed}{side}" for seed in arguments.trainings.split(",")]
         systems[name] = [path for pattern in wanted for path in _kept(archive, pattern)]
-    texts = [(str(path), files.read_lines(str(path))) for runs in systems.values() for path in runs]
-    tokens = files.read_parsed(str(arguments.data / source), parse_tokens)
-    reference = str(arguments.data / target)
-    columns = files.read_columns(
-        (reference, files.read_lines(reference)), (str(arguments.data / source), tokens), *texts
-    )
-    lines, sentences, *translations = columns
-    read = iter(translations)
-    systems = {name: [next(read) for _ in runs] for name, runs in systems.items()}
-    lengths = list(map(len, sentences))
+    data = read_translations(str(arguments.data / target), systems, str(arguments.data / source))
     if arguments.by:
-        values = _values(archive, source, arguments.by, lengths)
-        rows = _grouped(systems, lines, lengths, values, arguments.by)
+        values = _values(archive, source, arguments.by, list(map(len, data.source)))
+        rows = _grouped(data, values, arguments.by)
     else:
-        rows = _table(systems, lines, lengths)
+        rows = _table(data)
     files.write_lines(arguments.out, markdown_rows(list(rows)))
 
 
@@ -97,31 +91,35 @@ def _values(archive: str, source: str, kind: str, lengths: Sequence[int]) -> np.
     if kind == TAU:
         paths = [str(*_kept(archive, f"{source}.{order}.positions")) for order in (PREDICTED, GOLD)]
         pairs = zip(*(files.read_parsed(path, parse_positions) for path in paths), strict=True)
-        return np.array([agreement(*pair, range(len(pair[0]))) for pair in pairs])
+        return np.array([agreement(one, other, range(len(one))) for one, other in pairs])
     paths = [str(*_kept(archive, f"links.{side}.align")) for side in ("reference", TRANSLATION)]
     links = zip(*map(read_alignments, paths), lengths, strict=True)
-    return np.array([_agreement_of_links(*pair, length) for *pair, length in links])
+    return np.array([_agreement_of_links(one, other, length) for one, other, length in links])
 
 
 def _agreement_of_links(one: Alignment, other: Alignment, length: int) -> float:
     """Return :func:`agreement` of the orders by links, over the tokens that both link."""
     linked = [{source for source, _ in links.links} for links in (one, other)]
-    orders = (gold_permutation(links, length) for links in (one, other))
-    return agreement(*orders, sorted(set.intersection(*linked)))
+    first, second = (gold_permutation(links, length) for links in (one, other))
+    return agreement(first, second, sorted(set.intersection(*linked)))
 
 
 def agreement(one: Permutation, other: Permutation, tokens: Sequence[int]) -> float:
-    """Return Kendall's tau of two orders over some of the tokens, -1 to 1; NaN for fewer than two."""
+    """Return Kendall's tau of two orders over some of the tokens, -1 to 1; NaN for fewer than two.
+
+    Orders are permutations: tokens that are linked to the same word keep the source's order here, and
+    :func:`preorder.analysis.translation_order.agreement` leaves such pairs out.
+    """
     if len(tokens) < 2:
         return float("nan")
     return float(kendalltau(*(np.array(order.positions)[list(tokens)] for order in (one, other))).statistic)
 
 
-def _table(systems: Systems, reference: Sequence[str], lengths: Sequence[int]) -> Iterator[list[str]]:
+def _table(data: EvaluationData) -> Iterator[list[str]]:
     """Yield the titles of the columns, then a row for each system."""
-    found = _score(systems, reference, METRICS)
-    short = [index for index, length in enumerate(lengths) if length <= LONG]
-    of_short = _score(_some(systems, short), [reference[index] for index in short], METRICS[:1])
+    found = _score(data, METRICS)
+    short = [index for index, words in enumerate(data.source) if len(words) <= LONG]
+    of_short = _score(_some(data, short), METRICS[:1])
     titles = [SCORE_FORMATS[name].title for name in TRANSLATION_SCORES]
     parts = len(BLEU_SCORES)
     yield [
@@ -132,7 +130,7 @@ def _table(systems: Systems, reference: Sequence[str], lengths: Sequence[int]) -
         f"up to {LONG}",
         "repeating",
     ]
-    for name, runs in systems.items():
+    for name, runs in data.systems.items():
         scores = [_cell(found, name, score) for score in TRANSLATION_SCORES]
         share = np.mean([_repeats(line) for run in runs for line in run])
         short_cell = SCORE_FORMATS["bleu"].format(of_short.systems[name]["bleu"])
@@ -147,30 +145,36 @@ def _table(systems: Systems, reference: Sequence[str], lengths: Sequence[int]) -
         ]
 
 
-def _grouped(
-    systems: Systems, reference: Sequence[str], lengths: Sequence[int], values: np.ndarray, title: str
-) -> Iterator[list[str]]:
+def _grouped(data: EvaluationData, values: np.ndarray, title: str) -> Iterator[list[str]]:
     """Yield the titles of the columns, then a row for each system in each group of sentences."""
     titles = [SCORE_FORMATS[name].title for name in GROUP_SCORES]
     yield [title, "source words", "system", *titles, AT_EQUAL_LENGTH]
     order = np.argsort(values, kind="stable")[: np.sum(~np.isnan(values))]
     for group in np.array_split(order, GROUPS):
-        found = _score(_some(systems, group), [reference[index] for index in group], ("bleu", "ter", "ribes"))
+        some = _some(data, group)
+        found = _score(some, ("bleu", "ter", "ribes"))
         label = f"up to {values[group[-1]]:.2f}"
-        words = np.mean([lengths[index] for index in group])
-        for name in systems:
+        words = np.mean(list(map(len, some.source)))
+        for name in data.systems:
             scores = [_cell(found, name, score) for score in GROUP_SCORES]
             yield [label, f"{words:.1f}", f"`{name}`", *scores, _equal_cell(found, name)]
             label = "…"
 
 
-def _score(systems: Systems, reference: Sequence[str], metrics: Sequence[str]) -> Scoring:
-    measured = measure_translations([reference], systems, metrics, MetricOptions(tokenize="none"))
-    return score_systems(measured, next(iter(systems)))
+def _score(data: EvaluationData, metrics: Sequence[str]) -> Scoring:
+    return data.score(metrics, next(iter(data.systems)))
 
 
-def _some(systems: Systems, sentences: Iterable[int]) -> Systems:
-    return {name: [[run[index] for index in sentences] for run in runs] for name, runs in systems.items()}
+def _some(data: EvaluationData, sentences: Iterable[int]) -> EvaluationData:
+    """Return the source, the reference and the translations of some sentences."""
+
+    def some(rows: Sequence[Any]) -> list[Any]:
+        return [rows[index] for index in sentences]
+
+    systems = {name: list(map(some, runs)) for name, runs in data.systems.items()}
+    return replace(
+        data, references=list(map(some, data.references)), systems=systems, source=some(data.source)
+    )
 
 
 def _cell(found: Scoring, system: str, name: str) -> str:

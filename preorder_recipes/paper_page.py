@@ -12,18 +12,17 @@ from typing import Any
 
 from preorder.analysis.analyses import (
     EvaluationData,
-    EvaluationFiles,
     Precisions,
     by_fitting_length,
     length_curves,
-    read_evaluation_data,
     system_examples,
 )
 from preorder.analysis.results import BLEU_SCORES, SCORE_FORMATS, Curves, p_value, parse_curves
 from preorder.errors import UsageError
 from preorder.io import files
-from preorder.metrics import METRICS, MetricOptions
+from preorder.metrics import METRICS
 from preorder.metrics.scoring import Scoring, measure, score_systems
+from preorder_recipes.archives import read_translations
 from preorder_recipes.configuration import read_system
 from preorder_recipes.paper_tables import (
     BY_LENGTH,
@@ -96,9 +95,8 @@ def _translations(table: PaperTable, rows: Sequence[Row]) -> EvaluationData:
     source, target = map(experiment.test_set, (experiment.source, experiment.target))
     shows_orders = table.analysis == BY_LENGTH or "tau" in table.measures
     links, orders = _links_and_orders(rows) if shows_orders else (None, {})
-    systems = {row.label: list(map(str, row.translations())) for row in rows}
-    read = EvaluationFiles([target], systems, source, links, orders)
-    return read_evaluation_data(read, MetricOptions(tokenize="none"), 1)
+    systems = {row.label: row.translations() for row in rows}
+    return read_translations(target, systems, source, links, orders)
 
 
 def _of_commands(table: PaperTable) -> Iterator[str]:
@@ -118,8 +116,8 @@ def _by_length(_: PaperTable, data: EvaluationData) -> Iterator[str]:
 
 
 def _examples(_: PaperTable, data: EvaluationData) -> Iterator[str]:
-    baseline, *_, last = data.systems
-    found = system_examples(data, "ribes", baseline, last, 1)
+    names = list(data.systems)
+    found = system_examples(data, "ribes", names[0], names[-1], 1)
     if not (found.better or found.worse):
         yield "No sentence gains or loses."
     for example in (*found.better, *found.worse):
@@ -163,14 +161,14 @@ def _of_paper(rows: Iterable[Row], name: str, form: Callable[[float], str]) -> l
 
 def _links_and_orders(rows: Sequence[Row]) -> tuple[str | None, dict[str, str]]:
     """Return the links of the test set and the positions that systems read, or nothing if one is missing."""
-    orders = {row: read_system(row.base, None).order for row in rows}
-    links = rows[0].experiment.made_of_test_set("align")
-    found = {
-        row.label: row.experiment.made_of_test_set(f"{row.experiment.source}.{order}.positions")
-        for row, order in orders.items()
-        if order
-    }
-    return (links, found) if links and all(found.values()) else (None, {})
+    links, found = rows[0].experiment.made_of_test_set("align"), {}
+    for row in rows:
+        if order := read_system(row.base, None).order:
+            path = row.experiment.made_of_test_set(f"{row.experiment.source}.{order}.positions")
+            if not path:
+                return None, {}
+            found[row.label] = path
+    return (links, found) if links else (None, {})
 
 
 def _robustness(table: PaperTable) -> Iterator[str]:
@@ -233,9 +231,9 @@ def _cell(found: Scoring, label: str, name: str, cost: float | None, form: Any) 
 def _costs(row: Row) -> dict[str, float]:
     """Return what ``results.json`` of the run says beside the scores; not the speed of another search."""
     path = row.experiment.folder / RESULTS
-    system = files.read_json(str(path))["systems"].get(row.system) if path.exists() else None
+    system = files.read_json(str(path))["systems"].get(row.system, {}) if path.exists() else {}
     others = ("words_per_second",) if row.translate else ()
-    return {name: system[name]["mean"] for name in COSTS if name in (system or ()) and name not in others}
+    return {name: system[name]["mean"] for name in COSTS if name in system and name not in others}
 
 
 def run_in(experiment: Experiment, command: str, model: Path) -> str:
@@ -244,8 +242,10 @@ def run_in(experiment: Experiment, command: str, model: Path) -> str:
     names = {"model": model.relative_to(experiment.folder), "corpus": corpus}
     program, *words = (word.format_map(names) for word in command.split())
     line = [program_path(program), *words]
-    given = {"cwd": experiment.folder, "env": environment(processors()), "encoding": "utf-8"}
-    ended = subprocess.run(line, capture_output=True, check=False, **given)
+    variables = environment(processors())
+    ended = subprocess.run(
+        line, capture_output=True, check=False, cwd=experiment.folder, env=variables, encoding="utf-8"
+    )
     if ended.returncode:
         raise UsageError(f"{command}: {ended.stderr.strip()}")
     return ended.stdout

@@ -3,12 +3,8 @@
 from __future__ import annotations
 
 import argparse
-import atexit
-import tarfile
-import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -17,8 +13,8 @@ import yaml
 from onmt_preorder.base_configuration import CONFIG
 from preorder.errors import UsageError
 from preorder_recipes import run as main_job
+from preorder_recipes.archives import kept_files
 from preorder_recipes.pipeline.job import DATA
-from preorder_recipes.pipeline.runner import ROOT
 
 SWAPPED = "robustness"  # the analysis of translations of a source with swapped words
 BY_LENGTH = "length"
@@ -169,7 +165,7 @@ def read_paper(path: Path, runs: Path, corpora: Mapping[str, Path]) -> Paper:
         experiments[name] = Experiment(runs / name, corpora.get(given["data"]), **given | texts)
     tables = []
     for given in content["tables"]:
-        lists = {key: tuple(given.get(key, ())) for key in ("measures", "commands")}
+        lists: dict[str, Any] = {key: tuple(given.get(key, ())) for key in ("measures", "commands")}
         own = {key: given[key] for key in ("name", "title", "analysis", "note") if key in given}
         rows = []
         for row in given["rows"]:
@@ -179,23 +175,6 @@ def read_paper(path: Path, runs: Path, corpora: Mapping[str, Path]) -> Paper:
             rows.append(Row(row["row"], experiment, row["system"], changes, tuple(search), figures))
         tables.append(PaperTable(rows=tuple(rows), **own, **lists))
     return Paper(path.stem, content["title"], tuple(tables))
-
-
-@cache
-def _unpacked(archive: str) -> Path:
-    """Return the folder of a kept archive's files, which is there until the end."""
-    folder = tempfile.TemporaryDirectory(prefix="preorder-")
-    atexit.register(folder.cleanup)
-    for path in ROOT.glob(f"recipes/*/translations/{archive}.tar.xz"):
-        with tarfile.open(path) as tar:
-            # Python before 3.10.12 or 3.11.4 has no filters; these archives come with the code
-            tar.extractall(folder.name, **({"filter": "data"} if hasattr(tarfile, "data_filter") else {}))
-    return Path(folder.name)
-
-
-def kept_files(archive: str | None, pattern: str) -> list[Path]:
-    """Return the files of an archive in ``recipes/`` whose names are so."""
-    return sorted(_unpacked(archive).glob(f"*/{pattern}")) if archive else []
 
 
 def kept_curves(experiment: Experiment) -> list[Path]:

@@ -81,8 +81,8 @@ def run(arguments: argparse.Namespace) -> None:
             raise UsageError(f"--table: there is no {shown(name)}; there are: {'; '.join(known)}")
     chosen = []
     for paper in papers:
-        tables = [one for one in paper.tables if one.name in wanted]
-        chosen += [replace(paper, tables=tables)] if tables else []
+        named = tuple(one for one in paper.tables if one.name in wanted)
+        chosen += [replace(paper, tables=named)] if named else []
     if not arguments.no_training:
         tables = [table for paper in chosen for table in paper.tables]
         with contextlib.redirect_stdout(sys.stderr):  # which the page may go to

@@ -42,10 +42,10 @@ class RobustnessTest:
         percentages: shares of the words that are swapped.
     """
 
-    source: Path
-    reference: Path
-    tags: Path | None
-    preorderer: Path | None
+    source: str
+    reference: str
+    tags: str | None
+    preorderer: str | None
     models: dict[str, tuple[str, str, tuple[str, ...]]]
     percentages: tuple[int, ...]
     seed: int
@@ -57,7 +57,7 @@ class RobustnessTest:
 
     def texts(self, percent: int) -> tuple[str, ...]:
         """Return where ``preorder swap`` puts the source and, if there are any, its tags."""
-        paths = filter(None, (self.source, self.tags))
+        paths = map(Path, filter(None, (self.source, self.tags)))
         return tuple(f"swapped/{split_suffix(path.name)[0]}.{percent}" for path in paths)
 
 
@@ -102,12 +102,12 @@ def _test(arguments: argparse.Namespace) -> RobustnessTest:
     registration.require()
     from onmt_preorder.opennmt.checkpoints import read_options
 
-    found: dict[str, tuple[Path, str]] = {}
+    found: dict[str, tuple[str, str]] = {}
     for kind in FORMS:
         for name, path in paths_by_name(getattr(arguments, kind)).items():
             if name in found or set(name) & set("/{}"):
                 raise UsageError(f"{name}: each model needs a name of its own that a file can have: NAME=F")
-            found[name] = (Path(path).resolve(), kind)
+            found[name] = (str(Path(path).resolve()), kind)
     if not found:
         raise UsageError(f"no model to translate with: --{', --'.join(FORMS)}")
     if any(FORMS[kind] for _, kind in found.values()) and arguments.preorderer is None:
@@ -116,19 +116,20 @@ def _test(arguments: argparse.Namespace) -> RobustnessTest:
     check_readable([*filter(None, given), *(path for path, _ in found.values())])
     check_device(arguments.device)
     require("matplotlib", "plots")  # for the picture
-    *texts, pieces = (path and Path(path).resolve() for path in given)
+    *texts, pieces = (path and str(Path(path).resolve()) for path in given)
     # models name their subword model by a path from the folder of their training
-    more = ("-src_subword_model", str(pieces), "-tgt_subword_model", str(pieces)) if pieces else ()
+    more = ("-src_subword_model", pieces, "-tgt_subword_model", pieces) if pieces else ()
     search, models = options.taken(Search, arguments), {}
     for name, (path, kind) in found.items():
-        decoder = read_options(str(path)).decoder_type
+        decoder = read_options(path).decoder_type
         translate = (*search_options(search, arguments.seed, arguments.device, decoder), *more)
-        models[name] = (str(path), kind, translate)
-    return RobustnessTest(*texts, models, arguments.percent, arguments.seed)
+        models[name] = (path, kind, translate)
+    source, reference, tags, model = texts
+    return RobustnessTest(source, reference, tags, model, models, arguments.percent, arguments.seed)
 
 
 def _swap(test: RobustnessTest) -> Step:
-    reads = tuple(map(str, filter(None, (test.source, test.tags))))
+    reads = tuple(filter(None, (test.source, test.tags)))
     tags = ("--pos", *reads[1:]) if reads[1:] else ()
     command = ("preorder", "swap", "--src", reads[0], "--out-dir", "swapped", *tags, *test.drawn)
     made = (text for percent in test.percentages for text in test.texts(percent))
@@ -139,11 +140,12 @@ def _chain(test: RobustnessTest, percent: int) -> list[Step]:
     """Preorder the text of one percentage for the models that read an order, and translate it."""
     texts, steps = test.texts(percent), []
     read = {kind: f"{texts[0]}.{form}" if form else texts[0] for kind, form in FORMS.items()}
-    for kind in dict.fromkeys(kind for _, kind, _ in test.models.values() if FORMS[kind]):
-        model, tags = str(test.preorderer), ("--pos", *texts[1:]) if texts[1:] else ()
-        command = ("preorder", "apply", "--model", model, "--src", texts[0], *tags)
-        command += ("--format", FORMS[kind], "--out", read[kind])
-        steps.append(Step(f"{kind}.{percent}", command, (model, *texts), (read[kind],)))
+    for kind in dict.fromkeys(kind for _, kind, _ in test.models.values()):
+        if form := FORMS[kind]:
+            model, tags = str(test.preorderer), ("--pos", *texts[1:]) if texts[1:] else ()
+            command = ("preorder", "apply", "--model", model, "--src", texts[0], *tags)
+            command += ("--format", form, "--out", read[kind])
+            steps.append(Step(f"{kind}.{percent}", command, (model, *texts), (read[kind],)))
     for name, (model, kind, translate) in test.models.items():
         out = f"translations/{name}.{percent}"
         command = ("onmt_translate", "-model", model, "-src", read[kind], "-output", out, *translate)
@@ -154,11 +156,11 @@ def _chain(test: RobustnessTest, percent: int) -> list[Step]:
 def _analyse(test: RobustnessTest) -> Step:
     paths = {name: f"translations/{name}.{{}}" for name in test.models}
     reads = [path.format(percent) for path in paths.values() for percent in test.percentages]
-    command = ["preorder", "analyse", "robustness", "--ref", str(test.reference), "--tokenize", "none"]
+    command = ["preorder", "analyse", "robustness", "--ref", test.reference, "--tokenize", "none"]
     command += [*test.drawn, "--json", "--out", "robustness.svg", "--out", "robustness.png"]
     command += ["--hyp", *(f"{name}={path}" for name, path in paths.items())]
     made, out = ("robustness.svg", "robustness.png"), "robustness.json"
-    return Step("analyse", tuple(command), (str(test.reference), *reads), (*made, out), output=out)
+    return Step("analyse", tuple(command), (test.reference, *reads), (*made, out), output=out)
 
 
 if __name__ == "__main__":

@@ -14,6 +14,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 from preorder.command_line.options import add_number, at_least_two, confidence, positive, taken
 from preorder.errors import UsageError, require
@@ -57,7 +58,7 @@ def build_parser() -> argparse.ArgumentParser:
     parser = make_parser(run, epilog=f"{what}\n\n{examples}")
     add = parser.add_argument
     add("--data", metavar="DIR", type=Path, help="data folder; only the stage prepare reads it")
-    language = {"metavar": "xx", "type": checks.language, "required": True}
+    language: dict[str, Any] = {"metavar": "xx", "type": checks.language, "required": True}
     add("--src", dest="source", help="source language, as the files' names end", **language)
     add("--tgt", dest="target", help="target language", **language)
     add_options(parser)

@@ -103,8 +103,8 @@ def write_split(arguments: argparse.Namespace, out: str) -> list[str]:
     with errors_in(arguments.src):
         parts = split(train, filled, arguments.held)
     with atomic_directory(out) as fresh:
-        for part, pairs in parts.items():
-            write_columns(fresh, part, names, zip(*pairs, strict=True))
+        for part, chosen in parts.items():
+            write_columns(fresh, part, names, zip(*chosen, strict=True))
     drawn = sum(len(parts[part]) for part in HELD_OUT if part not in given)
     shared = len(train) - len(parts["train"]) - drawn
     messages = [
@@ -138,7 +138,7 @@ def split(train: Sequence[Pair], given: Mapping[str, Sequence[Pair]], size: int)
     fit = [index for index, pair in enumerate(train) if fault_of(pair) is None]
     random.Random(1).shuffle(fit)
     size = min(size, max(1, len({train[index] for index in fit}) // LARGEST_SHARE))
-    parts = dict(given)
+    parts: dict[str, Sequence[Pair]] = dict(given)
     for part in HELD_OUT:
         drawn: list[int] = []
         while part not in given and len(drawn) < size:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -41,7 +41,7 @@ def load_line(model: str, number: int, *paths: str) -> tuple[list[str], Any, dic
             raise DataError(f"has {len(lines)} lines", path, number)
         texts.append(lines[number - 1].replace("\t", " "))
     given = {side: [text] for side, text in zip(("src", "tgt"), texts, strict=False)}
-    trained, batches, vocabularies = load_trained(model, *paths, **given)
+    trained, batches, vocabularies = load_trained(model, *paths, lines=given)
     if (batch := next(batches, None)) is None:
         raise DataError("an empty line, which OpenNMT-py leaves out", paths[0], number)
     for side in given:
@@ -56,7 +56,7 @@ def labels(words: Sequence[str], tokens: Sequence[str]) -> Sequence[str]:
 
 
 def load_trained(
-    model: str, source: str, target: str | None = None, **lines: list[str]
+    model: str, source: str, target: str | None = None, *, lines: Mapping[str, list[str]] | None = None
 ) -> tuple[Any, Iterator[dict[str, Any]], Any]:
     """Return a checkpoint's model, the batches that ``onmt_translate`` would read, and the vocabularies.
 
@@ -76,7 +76,7 @@ def load_trained(
     opt = translation_options([*given, "-output", os.devnull])  # OpenNMT-py opens it, else pred.txt
     engine = InferenceEnginePY(opt)
     batches = build_dynamic_dataset_iter(
-        opt, engine.transforms_cls, engine.vocabs, task=CorpusTask.INFER, **lines
+        opt, engine.transforms_cls, engine.vocabs, task=CorpusTask.INFER, **(lines or {})
     )
     return engine.translator.model, (batch for batch, _ in batches), engine.vocabs
 

@@ -53,7 +53,7 @@ def linear_log_probabilities(
     states: Tensor, layer: nn.Linear, words: Tensor, precision: torch.dtype
 ) -> Tensor:
     """Return the log probabilities, ``(t, k)`` float32, of the words, without a graph."""
-    weight, bias = _lowered(precision, layer.weight, layer.bias)
+    weight, bias = layer.weight.to(precision), _lowered(layer.bias, precision)
     found = torch.empty(words.shape, dtype=torch.float32)
     for block in _blocks(len(states), layer.out_features):
         part = filled_up(states[block], precision)
@@ -69,8 +69,8 @@ def _inputs(states: Tensor, layer: nn.Linear) -> list[Tensor | None]:
     return [tensor if tensor is None or is_training else tensor.detach() for tensor in inputs]
 
 
-def _lowered(precision: torch.dtype, *tensors: Tensor | None) -> list[Tensor | None]:
-    return [None if tensor is None else tensor.to(precision) for tensor in tensors]
+def _lowered(bias: Tensor | None, precision: torch.dtype) -> Tensor | None:
+    return None if bias is None else bias.to(precision)
 
 
 def _blocks(tokens: int, words: int) -> Iterator[slice]:
@@ -94,11 +94,12 @@ class _WeightedSum(torch.autograd.Function):
         precision: torch.dtype,
     ) -> tuple[Tensor, Tensor]:
         inputs, wanted = (states, weight, bias), ctx.needs_input_grad[:3]
-        loss, correct = 0.0, 0
+        loss, right = 0.0, 0
         with torch.autocast(states.device.type, enabled=False):
-            low_states, low_weight, low_bias = _lowered(precision, *inputs)
+            low_states, low_weight = states.to(precision), weight.to(precision)
+            low_bias = _lowered(bias, precision)
             ctx.gradients = [
-                torch.zeros_like(tensor, dtype=torch.float32) if is_wanted else None
+                torch.zeros_like(tensor, dtype=torch.float32) if tensor is not None and is_wanted else None
                 for tensor, is_wanted in zip(inputs, wanted, strict=True)
             ]
             of_states, of_weight, of_bias = ctx.gradients
@@ -109,14 +110,14 @@ class _WeightedSum(torch.autograd.Function):
                 sums = replace_by_gradient(
                     logits[:tokens], words[block], weights[block], smoothing, gradient=any(wanted)
                 )
-                loss, correct = loss + sums.loss, correct + sums.right
+                loss, right = loss + sums.loss, right + sums.right
                 if of_states is not None:
                     of_states[block] = (logits @ low_weight)[:tokens]
                 if of_weight is not None:
                     of_weight += logits.T @ part
                 if of_bias is not None:
                     of_bias += sums.gradient
-        correct = torch.tensor(correct)
+        correct = torch.tensor(right)
         ctx.mark_non_differentiable(correct)
         return torch.tensor(loss, dtype=torch.float32), correct
 

@@ -86,7 +86,9 @@ _Encoder = models.CustomModelConfig.model_fields["encoder"].annotation | Preorde
 class CustomModelConfig(models.CustomModelConfig):
     """``architecture: custom`` that allows our encoder."""
 
-    encoder: _Encoder = Field(default=None, discriminator="encoder_type")
+    encoder: _Encoder = Field(  # type: ignore[valid-type]  # pydantic reads this union
+        default=None, discriminator="encoder_type"
+    )
 
 
 def extend() -> None:

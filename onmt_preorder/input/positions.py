@@ -76,10 +76,11 @@ class ReadsPositions:
 
     def positions(self, src: Tensor, padding: Tensor) -> Tensor:
         """Return each token's position by the position feature of ``src``: ``(batch, length)``."""
-        if not self.has_positions(src):
+        numbers = self._numbers
+        if numbers is None or not self.has_positions(src):
             raise UsageError("the model needs source positions: token￨position, n_src_feats: 1")
-        self._numbers = self._numbers.to(src.device)
-        return rank_positions(self._numbers[src[:, :, 1]], padding)
+        self._numbers = numbers = numbers.to(src.device)
+        return rank_positions(numbers[src[:, :, 1]], padding)
 
 
 def parse_source(line: str, has_positions: bool) -> tuple[list[str], list[str]]:

@@ -112,7 +112,8 @@ class PositionedCorpus:
                 words = escape_tokens(self._tokenize(source))
                 positions = [NO_POSITION] * len(words)
         text = " ".join(words)
-        example = {"src": text, "tgt": target, "src_original": text, "tgt_original": target}
+        example: dict[str, Any] = {"src": text, "tgt": target}
+        example |= {"src_original": text, "tgt_original": target}
         if self.align is not None:
             example |= sure_links(others[-1], *places[-1])
         if self.features:

@@ -24,6 +24,8 @@ class PreorderTransformerEncoder(ReadsPositions, EncoderLayers):
     computes what OpenNMT-py's ``transformer`` encoder computes.
     """
 
+    embeddings: Any  # OpenNMT-py's
+
     def __init__(self, opt: Namespace, embeddings: Any) -> None:
         encodings = transformer.encodings_of(opt)
         config = EncoderConfig(**layer_settings(opt), layers=opt.enc_layers, encodings=encodings)

@@ -144,7 +144,7 @@ def _add_jumps(model_opt: Namespace, opt: Namespace, checkpoint: dict[str, Any])
         )
 
 
-def _use_bfloat16(model: nn.Module, device: str) -> None:
+def _use_bfloat16(model: Any, device: str) -> None:
     """Train in bfloat16: on a CPU linear layers alone, as the shapes of attention are new in each batch."""
     from preorder.learning.network import multiplies_bfloat16
 

@@ -21,7 +21,7 @@ from onmt_preorder.papers.npmt.search import Translations, beam_search, best_seg
 
 
 def translation_loss(
-    decoder: SwanDecoder, generator: nn.Module, target: Any, batch: dict[str, Any], states: Tensor
+    decoder: SwanDecoder, generator: nn.Linear, target: Any, batch: dict[str, Any], states: Tensor
 ) -> tuple[Tensor, Statistics]:
     """Return the loss of a batch and its statistics. Accuracy has no meaning here and is given as 0.
 
@@ -35,7 +35,7 @@ def translation_loss(
     return found.loss, Statistics(found.loss.item(), 1, found.pairs, found.words, 0)
 
 
-def segment_layers(decoder: SwanDecoder, generator: nn.Module, target: Any) -> SegmentLayers:
+def segment_layers(decoder: SwanDecoder, generator: nn.Linear, target: Any) -> SegmentLayers:
     """Return a decoder's layers with OpenNMT-py's generator and the target's vocabulary."""
     return decoder.segment_layers(generator, target[DefaultTokens.BOS], target[DefaultTokens.EOS])
 

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import logging
 import sys
-from typing import Any
+from typing import Any, TypeGuard
 
 from onmt_preorder.input import on_the_fly
 from onmt_preorder.input.pipeline import SOURCE_NAME
@@ -91,7 +91,7 @@ def _run(original: Any, self: Any, inputs: Any) -> Any:
         raise InternalServerError(FAULT) from None
 
 
-def _is_of_request(error: BaseException | None) -> bool:
+def _is_of_request(error: BaseException | None) -> TypeGuard[DataError]:
     """Return whether an error is one of what a request asks for: the log need not hold its text."""
     return isinstance(error, DataError) and error.file in (None, SOURCE_NAME)
 

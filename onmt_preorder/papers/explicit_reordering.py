@@ -125,7 +125,7 @@ class ReorderingFusion(nn.Module):
 
     def forward(
         self, layers: Sequence[EncoderLayer], states: Tensor, source: SourceBatch
-    ) -> tuple[Tensor, Tensor]:
+    ) -> tuple[Tensor, Tensor | None]:
         """Encode ``(b, n, d)`` to the same shape; also return pr of the last layer."""
         first, *others = layers
         plain = first.transform(states, source)

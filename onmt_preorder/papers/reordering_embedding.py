@@ -37,8 +37,9 @@ class ReorderingEmbedding(AdditionalEncoding):
 
     def __init__(self, config: LayerConfig) -> None:
         super().__init__(config)
-        for name in ("linear_read", "linear_attended", "linear_penalty"):
-            self.add_module(name, nn.Linear(config.hidden_size, config.hidden_size, bias=False))
+        self.linear_read, self.linear_attended, self.linear_penalty = (
+            nn.Linear(config.hidden_size, config.hidden_size, bias=False) for _ in range(3)
+        )
 
     def forward(self, read: Tensor, attended: Tensor, encodings: Tensor) -> Tensor:
         """Add the encodings times the penalty; see :class:`AdditionalEncoding`."""

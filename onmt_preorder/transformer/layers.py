@@ -5,6 +5,8 @@ Parameters carry the names of OpenNMT-py's own Transformer, so that weights can 
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from torch import Tensor, nn
 from torch.nn import functional
 from torch.nn.utils import skip_init
@@ -13,7 +15,7 @@ from onmt_preorder.transformer.config import PRE, EncoderConfig, LayerConfig
 from onmt_preorder.transformer.self_attention import SelfAttention, SourceBatch
 from onmt_preorder.transformer.sinusoidal import encodings
 
-_ACTIVATIONS = {
+_ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = {
     "relu": functional.relu,
     "gelu": functional.gelu,
     "silu": functional.silu,

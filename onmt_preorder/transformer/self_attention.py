@@ -7,7 +7,7 @@ from functools import cached_property
 
 from torch import Tensor, nn
 
-from onmt_preorder.transformer.attention import Positions, relative_attention
+from onmt_preorder.transformer.attention import Positions, RelativePart, relative_attention
 from onmt_preorder.transformer.config import EncoderConfig
 from onmt_preorder.transformer.encodings import Encoding
 
@@ -38,8 +38,9 @@ class SelfAttention(nn.Module):
     def __init__(self, config: EncoderConfig) -> None:
         super().__init__()
         self.heads, self.encodings, size = config.heads, config.encodings, config.hidden_size
-        for name in ("linear_query", "linear_keys", "linear_values", "final_linear"):
-            self.add_module(name, nn.Linear(size, size, bias=config.add_qkvbias))
+        self.linear_query, self.linear_keys, self.linear_values, self.final_linear = (
+            nn.Linear(size, size, bias=config.add_qkvbias) for _ in range(4)
+        )
         self.dropout = nn.Dropout(config.attention_dropout)
         for encoding in self.encodings:
             tables = encoding.tables(config.head_size)
@@ -52,7 +53,7 @@ class SelfAttention(nn.Module):
             linear(states).unflatten(-1, (self.heads, -1)).transpose(1, 2)
             for linear in (self.linear_query, self.linear_keys, self.linear_values)
         )
-        parts = []
+        parts: list[RelativePart] = []
         for encoding in self.encodings:
             positions = source.positions(encoding)
             query, key = encoding.rotate(query, key, positions)

@@ -79,7 +79,7 @@ def _write(arguments: argparse.Namespace) -> None:
                     which = f"{arguments.min_length} to {arguments.max_length} tokens a side"
                     raise DataError(f"no pair of {which}", str(data / "train.ja"))
                 sampled = np.sort(random.permutation(len(fit))[: arguments.sample])
-                pairs = (fit[index] for index in sampled)
+                pairs = [fit[index] for index in sampled]
             write_columns(fresh, part, LANGUAGES, zip(*pairs, strict=True))
         for part in (*parts, *PARTS) if arguments.tags else ():
             lines = files.read_lines(f"{fresh / part}.ja")

@@ -70,8 +70,8 @@ def train_steps(job: Job, system: System, seed: int, reads: Sequence[str]) -> li
     trained, model = f"{folder}/{TRAINED}", f"{folder}/{MODEL}"
     command = ("eole", "train", "-c", job.config(system, seed))
     train = Step(f"train/{name}", command, tuple(reads), (trained,), keeps_log=True)
-    command = ("python", "-m", "preorder_recipes.pipeline.eole", "--log", train.log, "--folder", folder)
-    return [train, Step(f"best/{name}", command, (trained, train.log), (model,))]
+    choice = ("python", "-m", "preorder_recipes.pipeline.eole", "--log", train.log, "--folder", folder)
+    return [train, Step(f"best/{name}", choice, (trained, train.log), (model,))]
 
 
 def translate_command(job: Job, system: System, seed: int, model: str, source: str) -> tuple[str, ...]:

@@ -33,7 +33,7 @@ def print_leaderboard(results: dict[str, Any]) -> None:
     columns, rows = _table(results)
     table = [columns, *([name, *("\n".join(filter(None, cell)) for cell in cells)] for name, cells in rows)]
     scores = 1 + len(TRANSLATION_SCORES)
-    parts = [range(len(columns))]
+    parts: list[Sequence[int]] = [range(len(columns))]
     if sys.stdout.isatty() and _width(table) > shutil.get_terminal_size().columns:
         parts = [range(scores), [0, *range(scores, len(columns))]]
     for number, part in enumerate(parts):

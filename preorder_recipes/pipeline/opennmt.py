@@ -100,10 +100,9 @@ def train_steps(job: Job, system: System, seed: int, reads: Sequence[str]) -> li
     command = ("onmt_train", "-config", job.config(system, seed))
     training = Step(f"train/{name}", command, tuple(reads), (f"{folder}/{MODEL}",))  # by the selection
     saved = Checkpoints(job.folder / folder, job.folder / training.log)
-    command = ("python", "-m", "preorder_recipes.pipeline.checkpoints", "--log", training.log)
-    command += ("--folder", folder)
-    command += ("--average", str(job.average)) if job.average > 1 else ()
-    best = Step(f"best/{name}", command, (training.log,), training.makes)
+    choice = ["python", "-m", "preorder_recipes.pipeline.checkpoints", "--log", training.log]
+    choice += ["--folder", folder, *(("--average", str(job.average)) if job.average > 1 else ())]
+    best = Step(f"best/{name}", tuple(choice), (training.log,), training.makes)
     return [replace(training, checkpoints=saved), best]
 
 

@@ -177,8 +177,9 @@ def _gold(job: Job, part: str, form: str, order: str = GOLD) -> Step:
     source, out = job.text(part, job.source), job.reordered(part, order, form)
     alignment = job.source_links(part) if order == KEPT else job.alignment(part)
     command = ("preorder", "gold", "--src", source, "--align", alignment, "--format", form, "--out", out)
-    command += ("--unaligned", "keep") if order == KEPT else ()
-    return Step(f"preorder-{order}-{part}-{form}", command, (source, alignment), (out,))
+    unaligned = ("--unaligned", "keep") if order == KEPT else ()
+    name = f"preorder-{order}-{part}-{form}"
+    return Step(name, (*command, *unaligned), (source, alignment), (out,))
 
 
 def _convert(job: Job, part: str, form: str) -> Step:

@@ -147,9 +147,9 @@ class StepRunner:
             if log_mode == "w":  # what resumes has its line already
                 self._keep(step.script_line)
             self.say(f"{self._progress.place}{step.name}: {step.line}")
-        path, tail, last_message = self.folder / step.log, deque(maxlen=TAIL_LENGTH), time.monotonic()
+        path, tail, last_message = self.folder / step.log, deque[str](maxlen=TAIL_LENGTH), time.monotonic()
         with path.open(log_mode, encoding="utf-8", buffering=1) as log, self._started(step) as process:
-            for line in process.stderr or process.stdout:
+            for line in process.stderr or process.stdout or ():
                 log.write(line)
                 tail.append(line.rstrip("\n"))
                 message, share = (step.checkpoints and progress_of(line)) or (None, None)

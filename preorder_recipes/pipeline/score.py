@@ -126,9 +126,9 @@ def _score(job: Job, finished: Finished) -> Step:
     """Compare the systems, each with all its trainings, with the first of them."""
     reference = job.text("test", job.target)
     pairs = [(system.name, job.translation(system, seed)) for system, seeds in finished for seed in seeds]
-    command = ("preorder", "score", "--ref", reference, "--tokenize", "none", "--json", "--baseline")
-    command += (finished[0][0].name, "--hyp", *(f"{name}={path}" for name, path in pairs))
-    return Step("score", command, (reference, *(path for _, path in pairs)), (SCORES,), output=SCORES)
+    command = ["preorder", "score", "--ref", reference, "--tokenize", "none", "--json", "--baseline"]
+    command += [finished[0][0].name, "--hyp", *(f"{name}={path}" for name, path in pairs)]
+    return Step("score", tuple(command), (reference, *(path for _, path in pairs)), (SCORES,), output=SCORES)
 
 
 def _results(job: Job, runner: StepRunner, finished: Finished) -> dict[str, Any]:
@@ -176,7 +176,7 @@ def _tau(job: Job, system: System) -> float:
 
 def _manifest(job: Job, title: str, finished: Finished) -> dict[str, Any]:
     """Return what ``preorder report`` reads: where the run's files are."""
-    systems = {}
+    systems: dict[str, dict[str, Any]] = {}
     for system, seeds in finished:
         systems[system.name] = {"runs": [job.translation(system, seed) for seed in seeds]}
         if system.about:

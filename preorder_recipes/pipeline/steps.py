@@ -92,28 +92,29 @@ class Stamps:
         if missing:
             has_checkpoints = step.checkpoints and step.checkpoints.paths()
             return None if has_checkpoints else f"{', '.join(missing)} missing"
-        for path in step.makes if isinstance(made, dict) else ():  # another step may have written it since
-            if made.get(path) != self._digest(path):
-                return f"{path} is not what it made"
+        if isinstance(made, dict):  # another step may have written it since
+            for path in step.makes:
+                if made.get(path) != self._digest(path):
+                    return f"{path} is not what it made"
         return None
 
     def begin(self, step: Step, stamp: dict[str, Any]) -> tuple[tuple[str, ...], float]:
         """Prepare a step; return the arguments that resume an earlier run of it, and that run's seconds."""
         path, known = self._path(step.name), self._read(step.name)
-        for made in (*(self.folder / made for made in (*step.makes, step.log)), path):
-            made.parent.mkdir(parents=True, exist_ok=True)
+        for target in (*(self.folder / made for made in (*step.makes, step.log)), path):
+            target.parent.mkdir(parents=True, exist_ok=True)
         if step.checkpoints is None:
             path.unlink(missing_ok=True)
             return (), 0.0
-        before, last = known.get("before"), None
+        before, last, more = known.get("before"), None, tuple[str, ...]()
         if isinstance(before, float) and known == stamp | {"before": before}:
             last = step.checkpoints.go_back()
-        if last is None:
+        if last is None or before is None:
             path.unlink(missing_ok=True)  # first
             step.checkpoints.clear()
             for made in step.makes:
                 (self.folder / made).unlink(missing_ok=True)
-            more, before = (), 0.0
+            before = 0.0
         else:
             more = resume_from(str(last.relative_to(self.folder)))
             before += max(0.0, last.stat().st_mtime - path.stat().st_mtime)

@@ -15,18 +15,16 @@ from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from preorder.analysis.analyses import EvaluationFiles, read_evaluation_data
 from preorder.analysis.plots import INTERVAL, add_legend, new_figure, numbers, styles, write_picture
 from preorder.analysis.results import BLEU_SCORES, SCORE_FORMATS, Estimate
 from preorder.command_line.paths import paths_by_name
 from preorder.errors import UsageError
 from preorder.io import files
-from preorder.metrics import MetricOptions
 from preorder.metrics.scoring import Scoring
 from preorder.metrics.significance import SIGNIFICANCE_LEVEL
+from preorder_recipes.archives import kept_files, read_translations
 from preorder_recipes.commands import execute, make_parser
 from preorder_recipes.configuration import BASELINE
-from preorder_recipes.paper_tables import kept_files
 from preorder_recipes.pipeline.leaderboard import markdown_rows
 from preorder_recipes.pipeline.runner import ROOT
 
@@ -103,9 +101,8 @@ def read_settings(folders: dict[str, Path]) -> Iterator[Setting]:
         if (match := NAME.fullmatch(archive)) and (folder := folders.get(match[1]) or folders.get(match[2])):
             source, target, pairs = match.groups()
             named = {name: kept_files(archive, f"{name}.seed*.{target}") for name in (BASELINE, *WAYS)}
-            systems = {name: list(map(str, found)) for name, found in named.items() if found}
-            read = EvaluationFiles([str(folder / f"test.{target}")], systems)
-            data = read_evaluation_data(read, MetricOptions(tokenize="none"), 1)
+            systems = {name: found for name, found in named.items() if found}
+            data = read_translations(str(folder / f"test.{target}"), systems)
             yield Setting(source, target, int(pairs), data.score(("bleu",), BASELINE))
 
 

@@ -13,7 +13,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from itertools import accumulate, islice
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 from preorder.command_line import options
 from preorder.data import Alignment
@@ -75,7 +75,7 @@ def load() -> Grammar:
     """Parse the rules and the lexicon; a word's weight falls with its rank, as 1 / (rank + 3)."""
     grammar: Grammar = defaultdict(lambda: ([], []))
     for line in filter(None, RULES.strip().splitlines()):
-        category, parts, target, weight = _RULE.fullmatch(line).groups()
+        category, parts, target, weight = cast(re.Match[str], _RULE.fullmatch(line)).groups()
         items = (
             tuple(map(int, item.split("+"))) if _PART.fullmatch(item) else item for item in target.split()
         )
@@ -96,8 +96,8 @@ def sample(grammar: Grammar, generator: random.Random, category: str = START) ->
     if not isinstance(rule, Rule):
         word, translations = rule
         words = filter(None, generator.choice(translations).split("_"))
-        target = tuple((translation, frozenset([0])) for translation in words)
-        return Piece(f"({label} {word})", (word,), (label,), target)
+        translated = tuple((translation, frozenset([0])) for translation in words)
+        return Piece(f"({label} {word})", (word,), (label,), translated)
     pieces = [sample(grammar, generator, part) for part in rule.parts]
     starts = list(accumulate((len(piece.words) for piece in pieces), initial=0))
     target: list[tuple[str, frozenset[int]]] = []

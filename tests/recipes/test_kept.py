@@ -8,7 +8,7 @@ from sacrebleu import corpus_bleu
 
 from preorder.cli import main as preorder
 from preorder.data.formats import parse_alignment, parse_positions
-from preorder_recipes import kept, paper_tables
+from preorder_recipes import archives, kept
 from tests.support.texts import spoilt, write
 
 REFERENCE = [f"a b c d e f g {word} h i" for word in "pqrstuvwxyzk"]
@@ -34,7 +34,7 @@ def archive(tmp_path, monkeypatch):
     (folder / "report.json").write_text(json.dumps(report))
     write(tmp_path / "test.xx", *SOURCE)
     write(tmp_path / "test.yy", *REFERENCE)
-    monkeypatch.setattr(kept, "kept_files", lambda name, pattern: sorted((tmp_path / name).glob(pattern)))
+    monkeypatch.setattr(archives, "_unpacked", lambda _: tmp_path)
     return tmp_path
 
 
@@ -104,11 +104,12 @@ def test_agreement_by_hand():
     assert kept._agreement_of_links(*map(parse_alignment, ("0-0 1-1 2-2", "1-4 2-3")), 3) == -1
 
 
-def test_what_is_not_kept_is_named(archive, capsys):
+def test_what_is_not_kept_is_named(archive, capsys, monkeypatch):
     for options, message in (
         ("--systems none", "no system is called 'none', only: base, ours"),
         ("--trainings 7", "no archive one in recipes/*/translations has base.seed7.yy"),
     ):
         assert kept.main(["one", "--data", str(archive), *options.split()]) == 2
         assert message in capsys.readouterr().err
-    assert paper_tables.kept_files("no-such-archive", "report.json") == []
+    monkeypatch.undo()
+    assert archives.kept_files("no-such-archive", "report.json") == []

@@ -10,7 +10,7 @@ from sacrebleu import corpus_bleu
 
 from onmt_preorder.base_configuration import CONFIG
 from onmt_preorder.opennmt.configuration import keys_of
-from preorder_recipes import paper_tables, papers
+from preorder_recipes import archives, paper_tables, papers
 from preorder_recipes.configuration import read_system
 from preorder_recipes.paper_tables import read_paper
 from preorder_recipes.pipeline.leaderboard import COSTS
@@ -189,7 +189,7 @@ def test_what_is_not_kept_needs_a_model(tmp_path, capsys, monkeypatch, table, mi
 
 
 def test_what_commands_have_printed_needs_no_model(tmp_path, capsys, monkeypatch):
-    monkeypatch.setattr(paper_tables, "_unpacked", lambda _: tmp_path)
+    monkeypatch.setattr(archives, "_unpacked", lambda _: tmp_path)
     (tmp_path / "explicit-ja-en").mkdir()
     write(tmp_path / "explicit-ja-en/refsr.Figure 5.txt", "PE 0.7500, 1.250 tokens away", "")
     line = ["chen2020", "--table", "Figure 5", "--run", str(tmp_path)]
@@ -204,7 +204,7 @@ def test_what_commands_have_printed_needs_no_model(tmp_path, capsys, monkeypatch
 
 
 def test_numbers_that_commands_have_printed_stand_beside_the_papers(tmp_path, capsys, monkeypatch):
-    monkeypatch.setattr(paper_tables, "_unpacked", lambda _: tmp_path)
+    monkeypatch.setattr(archives, "_unpacked", lambda _: tmp_path)
     (tmp_path / "distortion-en-ja").mkdir()
     for system, error in (("rnnsearch_longer", 0.25), ("distortion_hidden", 0.125)):
         numbers = json.dumps({"aer": error, "recall": 1.0, "precision": 0.5, "links": 3})
@@ -223,7 +223,7 @@ Not trained yet: + T-Distortion; + S-Distortion.
 
 def keep(patch, folder, archive, language, **translations):
     """Let an archive hold the translations of systems, a list of lines each, and no other be there."""
-    patch.setattr(paper_tables, "_unpacked", folder.joinpath)
+    patch.setattr(archives, "_unpacked", folder.joinpath)
     (folder / archive / "files").mkdir(parents=True)
     for name, lines in translations.items():
         write(folder / archive / "files" / f"{name}.seed1.{language}", *lines)

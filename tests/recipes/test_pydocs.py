@@ -7,6 +7,7 @@ from sacrebleu import corpus_bleu
 
 from preorder.annotate.tokenizers import usual
 from preorder.errors import DataError
+from preorder_recipes import archives
 from preorder_recipes.pydocs import curve
 from preorder_recipes.pydocs.prepare import (
     distinct,
@@ -155,33 +156,35 @@ def test_a_file_that_is_no_po_file_is_named(tmp_path):
 
 
 @pytest.fixture
-def archives(tmp_path, monkeypatch):
+def folder(tmp_path, monkeypatch):
     """Archives of two sizes, in which the first system is spoilt more than the others, and their test set."""
     reference = [f"a b c d e f g {word} h i" for word in "pqrstuvwxyzk"]
     shares = {"baseline_absolute_relative": 0.4, "gold": 0.1, "guided": 0.3}
     for pairs in (1000, 9000):
-        folder = tmp_path / f"pydocs-en-ja-{pairs}"
-        folder.mkdir()
-        (tmp_path / f"{folder.name}.tar.xz").touch()
-        for name, share in shares.items():
-            write(folder / f"{name}.seed1.ja", *spoilt(reference, share, pairs))
-    (folder / "guided.seed1.ja").unlink()
+        name = f"pydocs-en-ja-{pairs}"
+        made = tmp_path / name / name
+        made.mkdir(parents=True)
+        (tmp_path / f"{name}.tar.xz").touch()
+        for system, share in shares.items():
+            write(made / f"{system}.seed1.ja", *spoilt(reference, share, pairs))
+    (made / "guided.seed1.ja").unlink()
     write(tmp_path / "test.ja", *reference)
     monkeypatch.setattr(curve, "FOLDER", tmp_path)
-    monkeypatch.setattr(curve, "kept_files", lambda name, pattern: sorted((tmp_path / name).glob(pattern)))
+    monkeypatch.setattr(archives, "_unpacked", tmp_path.joinpath)
     return tmp_path
 
 
-def test_gains_by_the_number_of_pairs(archives, capsys):
+def test_gains_by_the_number_of_pairs(folder, capsys):
     """The twin: gains by sacrebleu."""
-    assert curve.main(["--data", f"ja={archives}", "--picture", f"{archives}/curve.svg"]) == 0
+    assert curve.main(["--data", f"ja={folder}", "--picture", f"{folder}/curve.svg"]) == 0
     rows = [line[2:-2].split(" | ") for line in capsys.readouterr().out.splitlines()]
     cells = {row[0]: row[1:] for row in rows}
     assert rows[0][1:] == ["En→Ja, 1,000", "En→Ja, 9,000"]
-    reference = (archives / "test.ja").read_text().splitlines()
+    reference = (folder / "test.ja").read_text().splitlines()
 
     def bleu(name, pairs):
-        lines = (archives / f"pydocs-en-ja-{pairs}" / f"{name}.seed1.ja").read_text().splitlines()
+        (path,) = folder.glob(f"pydocs-en-ja-{pairs}/*/{name}.seed1.ja")
+        lines = path.read_text().splitlines()
         return corpus_bleu(lines, [reference], tokenize="none", force=True).score
 
     base = [bleu("baseline_absolute_relative", pairs) for pairs in (1000, 9000)]
@@ -189,6 +192,6 @@ def test_gains_by_the_number_of_pairs(archives, capsys):
     gains = [f"{bleu('gold', pairs) - one:+.2f}" for pairs, one in zip((1000, 9000), base, strict=True)]
     assert [re.match(r"\**([^ *]+)", cell)[1] for cell in cells["gold order"]] == gains
     assert [bool(cell) for cell in cells["guided attention, no order"]] == [True, False]
-    assert "gold order" in (archives / "curve.svg").read_text(encoding="utf-8")
-    assert curve.main(["--data", f"tr={archives}"]) == 2
+    assert "gold order" in (folder / "curve.svg").read_text(encoding="utf-8")
+    assert curve.main(["--data", f"tr={folder}"]) == 2
     assert capsys.readouterr().err.endswith("--data: no archive of tr\n")

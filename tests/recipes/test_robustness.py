@@ -10,7 +10,7 @@ from tests.support.fake_programs import after
 
 
 def experiment_of(folder, models, tags=None):
-    paths = {name: folder / name for name in ("source", "reference", "preorderer")}
+    paths = {name: str(folder / name) for name in ("source", "reference", "preorderer")}
     return robustness.RobustnessTest(**paths, tags=tags, models=models, percentages=(0, 5), seed=1)
 
 
@@ -27,7 +27,7 @@ def test_each_model_gets_the_form_that_it_reads(tmp_path):
 
 
 def test_tags_are_swapped_with_their_words(tmp_path):
-    experiment = experiment_of(tmp_path, {"one": ("one.pt", "preordered", ())}, tmp_path / "tags")
+    experiment = experiment_of(tmp_path, {"one": ("one.pt", "preordered", ())}, str(tmp_path / "tags"))
     swap = robustness._swap(experiment)
     assert after("--pos", swap.command) == str(tmp_path / "tags")
     assert set(swap.reads) == {str(tmp_path / "source"), str(tmp_path / "tags")}

@@ -44,7 +44,7 @@ def defaults() -> dict[str, Any]:
     from onmt import opts
     from onmt.utils.parse import ArgumentParser
 
-    found = {}
+    found: dict[str, Any] = {}
     for add_options in (opts.translate_opts, opts.train_opts):
         add_options(parser := ArgumentParser())
         found |= {action.dest: action.default for action in parser._actions}

@@ -26,6 +26,6 @@ _KERNELS = [SDPBackend.EFFICIENT_ATTENTION, SDPBackend.MATH]  # those that OpenN
 def _attend(original: Callable[..., Tensor], query: Tensor, *args: Any, **named: Any) -> Tensor:
     if not query.is_cuda:
         return original(query, *args, **named)
-    *args, dropout = args
+    *others, dropout = args
     with sdpa_kernel(_KERNELS):
-        return original(query, *args, dropout if torch.is_grad_enabled() else 0.0, **named)
+        return original(query, *others, dropout if torch.is_grad_enabled() else 0.0, **named)

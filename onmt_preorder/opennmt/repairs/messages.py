@@ -15,7 +15,7 @@ import os
 import re
 from collections.abc import Iterator, Sequence
 from types import FrameType
-from typing import Any, NoReturn
+from typing import Any
 
 from onmt_preorder.input.positions import MAX_POSITIONS
 from onmt_preorder.uncaught import EXIT_STATUS, OURS, last_line, show_errors_in_one_line
@@ -35,7 +35,7 @@ def show_errors() -> None:
 
 
 @adapts("onmt.utils.parse:ArgumentParser", "error")
-def _error(_: Any, self: Any, message: str) -> NoReturn:
+def _error(_: Any, self: Any, message: str) -> None:
     message = _AFTER_HELP.sub(r"unknown option: -h\1", message)
     self.exit(EXIT_STATUS, f"{visible(self.prog)}: {visible(message)}\n")
 

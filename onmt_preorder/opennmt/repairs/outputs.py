@@ -65,14 +65,15 @@ def _save_both(original: Any, *args: Any) -> Any:
         with _whole(path) as temporary:  # of copies, as tied weights share memory
             save_file({name: tensor.clone() for name, tensor in tensors.items()}, temporary)
 
-    save_file = safetensors.torch.save_file  # which OpenNMT-py imports as it saves
+    module = vars(safetensors.torch)
+    save_file = module["save_file"]  # which OpenNMT-py imports as it saves
     with contextlib.ExitStack() as both:
         before = _both.set(both)  # which ends what was written last first
-        safetensors.torch.save_file = save_weights
+        module["save_file"] = save_weights
         try:
             return original(*args)
         finally:
-            safetensors.torch.save_file = save_file
+            module["save_file"] = save_file
             _both.reset(before)
 
 

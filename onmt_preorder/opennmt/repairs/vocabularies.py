@@ -82,9 +82,12 @@ def check(path: str, min_count: int = 0) -> None:
         line = decoded(content, path, number)
         match = _COUNTED.fullmatch(line)
         is_counted = match is not None if number == 1 else is_counted
+        if match is None or not is_counted:
+            word, count = line, MOST
+        else:
+            word, count = match[1], int(match[2])
         if _CONTROL.search(content) or not (match if is_counted else line.strip()):
             raise DataError(f"not a word{' with its count' * is_counted}: {line[:80]!r}", path, number)
-        word, count = (match[1], int(match[2])) if is_counted else (line, MOST)
         if word in words:
             raise DataError(f"the word is there twice: {word[:80]!r}", path, number)
         words[word] = count

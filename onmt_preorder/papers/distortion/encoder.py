@@ -48,10 +48,9 @@ class BidirectionalGRUEncoder(ReadsPositions, nn.Module):
         """
         if self.end_symbol is not None:
             src = pad(src, (0, 0, 0, 1), value=self.embeddings.word_padding_idx)
-        positions = None
+        positions = original = torch.arange(src.size(1), device=src.device)
         if self.needs_positions:
-            place = torch.arange(src.size(1), device=src.device)
-            positions = self.positions(src, place >= src_len.unsqueeze(1))  # the end symbol's is the last
+            positions = self.positions(src, original >= src_len.unsqueeze(1))  # the end symbol's is the last
         words = src[:, :, :1]
         if self.end_symbol is not None:
             words[torch.arange(len(src), device=src.device), src_len] = self.end_symbol

@@ -147,7 +147,7 @@ class DistortionRNNDecoder(nn.Module):
         ``(batch, words, length)``, as ``std`` and as ``align``.
         """
         embedded = self.embeddings(tgt)
-        hidden, attention, _ = self._unroll(embedded, self._source(enc_out, src_len, step))
+        hidden, attention = self._unroll(embedded, self._source(enc_out, src_len, step))[:2]
         read = self.readout(torch.cat((hidden, embedded, attention @ enc_out), -1))
         return self.dropout(read.tanh()), {"std": attention, "align": attention}
 
@@ -163,26 +163,30 @@ class DistortionRNNDecoder(nn.Module):
     def _source(self, states: Tensor, lengths: Tensor, step: int | None) -> SourceStates:
         if step:
             return SourceStates.of(self.state["keys"], self.state["values"], lengths)
-        # S-Distortion reads the context just as f2 does.
-        by_source = self.context == SOURCE
-        weight = torch.cat((self.after.weight_ih, self.jumps.weight)) if by_source else self.after.weight_ih
+        weight, jumps = self.after.weight_ih, self._jumps_by(SOURCE)
+        if jumps is not None:  # S-Distortion reads the context just as f2 does
+            weight = torch.cat((weight, jumps.weight))
         keys, values = self.attention.keys(states), linear(states, weight)
         if step is not None:
             self.state |= {"keys": keys, "values": values}
         return SourceStates.of(keys, values, lengths)
 
-    def _unroll(self, embedded: Tensor, source: SourceStates) -> tuple[Tensor, Tensor, list[Tensor | None]]:
+    def _jumps_by(self, context: str) -> nn.Linear | None:
+        """Return the layer of the jumps if they depend on a context, else None."""
+        return self.jumps if self.context == context else None
+
+    def _unroll(self, embedded: Tensor, source: SourceStates) -> tuple[Tensor, Tensor, list[Any]]:
         """Return s, ``(batch, words, size)``, α, ``(batch, words, length)``, and P(k) of all words."""
         inputs = linear(embedded, self.before.weight_ih, self.before.bias_ih).unbind(1)
-        by_target = self.context == TARGET
-        logits = self.jumps(embedded).unbind(1) if by_target else [None] * len(inputs)
+        jumps = self._jumps_by(TARGET)
+        logits = [None] * len(inputs) if jumps is None else jumps(embedded).unbind(1)
         joined = self._joined()
         hidden, steps = [], []
         for word in zip(inputs, logits, strict=True):
             steps.append(self._step(*word, source, joined))
             hidden.append(self.state["hidden"])
-        attention, jumps = zip(*steps, strict=True)
-        return torch.stack(hidden, 1), torch.stack(attention, 1), list(jumps)
+        attention, probabilities = zip(*steps, strict=True)
+        return torch.stack(hidden, 1), torch.stack(attention, 1), list(probabilities)
 
     def _joined(self) -> tuple[Tensor, Tensor, Tensor]:
         """Return weights and biases of everything that reads s̃_t, for one product, and the biases for c_t.
@@ -192,11 +196,11 @@ class DistortionRNNDecoder(nn.Module):
         """
         zeros = torch.zeros_like(self.after.bias_hh[: self.after.hidden_size])
         of_between = [(self.after.weight_hh, self.after.bias_hh), (self.attention.query.weight, zeros)]
-        of_context = [self.after.bias_ih]
-        if self.context == HIDDEN:
-            of_between.append((self.jumps.weight, self.jumps.bias))
-        if self.context == SOURCE:
-            of_context.append(self.jumps.bias)
+        of_context: list[Tensor] = [self.after.bias_ih]
+        if (jumps := self._jumps_by(HIDDEN)) is not None:
+            of_between.append((jumps.weight, jumps.bias))
+        if (jumps := self._jumps_by(SOURCE)) is not None:
+            of_context.append(jumps.bias)
         weights, biases = zip(*of_between, strict=True)
         return torch.cat(weights), torch.cat(biases), torch.cat(of_context)
 

@@ -71,7 +71,7 @@ class SwanDecoder(nn.Module):
         words = int((pairs.lengths + 1)[possible].sum())
         return SegmentLoss(-torch.where(possible, total, 0).sum(), len(total), words, left_out)
 
-    def segment_layers(self, vocabulary: nn.Module, begin: int, end: int) -> SegmentLayers:
+    def segment_layers(self, vocabulary: nn.Linear, begin: int, end: int) -> SegmentLayers:
         """Return the layers that score segments, with the layer that makes logits of words.
 
         ``begin`` and ``end`` are the ids of the symbols that begin and end a segment.

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
+from collections.abc import Sequence
+from typing import NamedTuple, cast
 
 import torch
 from torch import Tensor, nn
@@ -78,7 +79,8 @@ class SegmentNetwork(nn.Module):
         kind, states = CELLS[cell]
         self.size, self.layers, self.dropout = size, layers, dropout
         self.start = nn.Linear(source, layers * states * size)
-        self.cells = nn.ModuleList(kind(size if layer else word, size) for layer in range(layers))
+        cells = nn.ModuleList(kind(size if layer else word, size) for layer in range(layers))
+        self.cells = cast(Sequence[nn.RNNCellBase], cells)
 
     def gates(self, embedded: Tensor) -> Tensor:
         """Return the first layer's input gates for embedded words: ``(…, word)`` to ``(…, gates)``."""
@@ -100,9 +102,10 @@ class SegmentNetwork(nn.Module):
 
         Return outputs, ``(segments, size)``, and the state after the words.
         """
-        after, output = [], None
+        after: list[Tensor] = []
+        output = gates  # of the layer below
         for index, cell in enumerate(self.cells):
-            if output is not None:
+            if index:
                 gates = functional.linear(output, cell.weight_ih, cell.bias_ih)
             after.append(_advance(cell, gates, state[:, index]))
             output = after[-1][:, : self.size]

@@ -140,7 +140,8 @@ class _Weighted(torch.autograd.Function):
     def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor | None, ...]:
         weights, *inputs = ctx.saved_tensors
         inputs = [tensor.detach().requires_grad_() for tensor in inputs]
-        targets, totals = (*inputs, *ctx.layers), [None] * (len(inputs) + len(ctx.layers))
+        targets = (*inputs, *ctx.layers)
+        totals: list[Tensor | None] = [None] * len(targets)
         with torch.enable_grad():
             for surrogate in _weighted(ctx.scorer, weights, gradient, *inputs):
                 found = torch.autograd.grad(surrogate, targets, allow_unused=True)

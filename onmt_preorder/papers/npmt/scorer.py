@@ -52,7 +52,7 @@ class SegmentLayers:
     """The layers that score segments."""
 
     network: SegmentNetwork
-    vocabulary: nn.Module  # from its output to logits, OpenNMT-py's generator
+    vocabulary: nn.Linear  # from its output to logits, OpenNMT-py's generator
     embeddings: nn.Module  # of target words, (batch, length, 1) ids to (batch, length, size)
     begin: int  # id of the symbol that the network reads first
     end: int  # id of the symbol that ends a segment

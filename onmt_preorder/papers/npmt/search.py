@@ -83,7 +83,8 @@ def best_segments(
         torch.full((elements, count, longest), model.end, device=device),
         torch.zeros(elements, count, dtype=torch.long, device=device),
     )
-    rows = torch.arange(elements, device=device), torch.zeros(elements, dtype=torch.long, device=device)
+    first = torch.zeros(elements, dtype=torch.long, device=device)
+    rows: tuple[Tensor, ...] = torch.arange(elements, device=device), first
     begins = source.new_full((elements, count), _IMPOSSIBLE)
     begins[:, 0] = 0
     words = found.words
@@ -109,7 +110,7 @@ def best_segments(
 
 
 def _grow(
-    begins: Tensor, words: Tensor, rows: tuple[Tensor, Tensor], symbols: Tensor, length: int
+    begins: Tensor, words: Tensor, rows: tuple[Tensor, ...], symbols: Tensor, length: int
 ) -> tuple[Tensor, Tensor, Tensor, Tensor]:
     """Return the best beginnings with one word more: scores, words, which each continues, the new word."""
     elements, count = begins.shape

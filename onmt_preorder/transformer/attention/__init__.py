@@ -66,6 +66,7 @@ def choose_path(query: Tensor, parts: Sequence[RelativePart]) -> Callable[..., T
         return plain.attend
     from onmt_preorder.transformer.attention.gpu.comparison import distrust
 
+    reason: str | None
     try:
         from onmt_preorder.transformer.attention.gpu import fused
     except ImportError as error:

@@ -58,9 +58,9 @@ def _both(
     for path, kind in ((attend, dtype), (plain.attend, torch.float64)):
         direction, *inputs = [tensor.to(kind).clone() for tensor in rounded]
         inputs = [tensor.requires_grad_() for tensor in inputs]
-        keys, values = inputs[3:5], inputs[5:]
+        (query, key, value), keys, values = inputs[:3], inputs[3:5], inputs[5:]
         parts = [RelativePart(*part) for part in zip(positions, keys, values, strict=True)]
-        result = path(*inputs[:3], lengths, parts, 0.0)
+        result = path(query, key, value, lengths, parts, 0.0)
         results.append([result.detach(), *torch.autograd.grad(result, inputs, direction)])
     return results[0], results[1]
 
