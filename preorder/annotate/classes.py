@@ -22,13 +22,13 @@ from preorder.progress import LOGGER
 UNKNOWN_CLASS = "0"  # class of unknown words
 DEFAULT_CLASSES = 256
 DIMENSIONS = 64
-CONTEXT_WORDS = 2000  # only so many words, the most frequent, are counted as neighbours
+CONTEXT_WORDS = 2000  # most frequent words, which are counted as neighbours
 MAX_ITERATIONS = 30
 
 
 @dataclass(frozen=True)
 class WordClasses:
-    """The class of each known word; any other word has the class ``UNKNOWN_CLASS``."""
+    """The class of each known word; other words have ``UNKNOWN_CLASS``."""
 
     of_word: dict[str, str]
 
@@ -71,7 +71,7 @@ def _parse_line(line: str) -> tuple[str, str]:
 
 
 def word_classes(wanted: int | WordClasses, sentences: Iterable[Sentence], seed: int) -> WordClasses | None:
-    """Return the word classes that are wanted: those given, or so many, learned from sentences; 0: none."""
+    """Return the given word classes, or learn so many from sentences; 0: None."""
     if not isinstance(wanted, int) or not wanted:
         return wanted or None
     words = [sentence.words for sentence in sentences]
@@ -80,7 +80,7 @@ def word_classes(wanted: int | WordClasses, sentences: Iterable[Sentence], seed:
 
 
 def learn_classes(sentences: Sequence[Sequence[str]], max_classes: int, seed: int) -> WordClasses:
-    """Group the words of sentences into at most ``max_classes`` classes; the same for the same seed."""
+    """Group the words of sentences into at most ``max_classes`` classes; equal seeds give equal classes."""
     from sklearn.cluster import KMeans
 
     counts = Counter(word for words in sentences for word in words)

@@ -1,4 +1,4 @@
-"""What a text is to be annotated with, and by which models of Stanza or spaCy."""
+"""Options of annotation by Stanza or spaCy."""
 
 from __future__ import annotations
 
@@ -16,22 +16,22 @@ TREES: tuple[Trees, ...] = get_args(Trees)
 Device = Literal["cpu", "gpu"]
 DEVICES: tuple[str, ...] = get_args(Device)
 
-STANZA = "stanza"  # in place of a file of tags: Stanza tags the text
-FOLDER_VARIABLE = "STANZA_RESOURCES_DIR"  # of the environment: names Stanza's folder, for itself, too
-LANGUAGE = re.compile(r"[A-Za-z0-9_-]{1,32}")  # codes of languages, which become parts of paths
+STANZA = "stanza"  # value of --pos in place of a file: Stanza tags the text
+FOLDER_VARIABLE = "STANZA_RESOURCES_DIR"  # Stanza's own variable for its folder
+LANGUAGE = re.compile(r"[A-Za-z0-9_-]{1,32}")  # a language code, which becomes part of a path
 
 
 @dataclass(frozen=True)
 class AnnotatorOptions:
-    """What Stanza, or spaCy, is to do."""
+    """What Stanza or spaCy adds to sentences, and by which models."""
 
     language: str  # Stanza's code
     trees: Trees | None = None  # None: tags alone
     tagset: Tagset = "xpos"
-    tagged: bool = False  # whether the sentences have tags already, which they keep, and the parser reads
-    folder: str | None = None  # None: where FOLDER_VARIABLE says, or where stanza.download puts models
+    tagged: bool = False  # whether sentences have tags: they keep them, and the parser reads them
+    folder: str | None = None  # None: that of FOLDER_VARIABLE, or of stanza.download
     device: Device = "cpu"
-    spacy: str | None = None  # a model of spaCy's, which is used instead of Stanza's
+    spacy: str | None = None  # a model of spaCy's, used instead of Stanza's
 
     @property
     def processors(self) -> tuple[str, ...]:
@@ -42,13 +42,13 @@ class AnnotatorOptions:
 
     @property
     def top(self) -> Path | None:
-        """The folder of all models that the options or the environment name."""
+        """The folder of models that the options or the environment name."""
         named = self.folder or os.environ.get(FOLDER_VARIABLE)
         return Path(named) if named else None
 
 
 def remembered_folder(trained: AnnotatorOptions | None, given: str | None) -> str | None:
-    """Return the folder that is ``given``, or else that of a model's training, if it is still there."""
+    """Return the ``given`` folder, or else that of the training, if it still exists."""
     folder = trained.folder if trained is not None else None
     if given is not None or folder is None or Path(folder).is_dir():
         return folder if given is None else given

@@ -1,6 +1,6 @@
-"""Dependency trees and tags by spaCy, in the form that Stanza's pipelines give, for languages that it parses.
+"""Dependency trees and tags by models of spaCy's, such as ``ja_ginza``, in the form of Stanza's pipelines.
 
-``ja_ginza`` is such a model. Its tokenizer and entities are not loaded, nor is code of its package.
+A model's tokenizer, entities and code are not loaded.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ def _installed(model: str) -> Path | None:
 
 
 def resolved(model: str) -> str:
-    """Return the name of an installed package, or the path of a folder, from wherever a model is used."""
+    """Return the name of an installed package, or the absolute path of a folder."""
     return model if _installed(model) else os.path.abspath(model)
 
 
 def find(model: str) -> Path:
-    """Return the folder of a model, given that or the name of an installed package, which is not imported."""
+    """Return the folder of a model, given a path or the name of a package, which is not imported."""
     require("spacy", "spacy")
     folder = _installed(model) or Path(model)
     found = [*folder.glob("config.cfg"), *folder.glob("*/config.cfg")]
@@ -39,7 +39,7 @@ def find(model: str) -> Path:
 
 
 def checksum(model: str) -> str:
-    """Return a checksum of the files of a model, wherever and whenever it was installed."""
+    """Return a checksum of the files of a model, independent of their place and time."""
     folder, state = find(model), blake2b(digest_size=16)
     for path in sorted(filter(Path.is_file, folder.rglob("*"))):
         state.update(f"{path.relative_to(folder)}\0{path.stat().st_size}\0".encode() + path.read_bytes())
@@ -47,7 +47,7 @@ def checksum(model: str) -> str:
 
 
 class SpacyPipeline:
-    """Is called as a ``stanza.Pipeline`` is: with lists of words, it gives sentences of words."""
+    """A stand-in for ``stanza.Pipeline``: called with lists of words, it returns sentences of words."""
 
     def __init__(self, model: str, use_gpu: bool) -> None:
         spacy = require("spacy", "spacy")
@@ -66,7 +66,7 @@ class SpacyPipeline:
             raise UsageError(f"{model}: the model has no parser")
 
     def __call__(self, given: Any, **_: Any) -> Any:
-        """Tag and parse sentences; a document, whose tags were given, stays as it is."""
+        """Tag and parse sentences; return a document with given tags as it is."""
         if not isinstance(given, list):
             return given
         from spacy.tokens import Doc

@@ -1,7 +1,7 @@
 """POS tags and syntax trees by Stanza (Qi et al. 2020), for texts of any length, in one or more processes.
 
-Models are in a folder as ``stanza.download`` makes it, or in one with a folder for each language (``en/``),
-which has ``pos.pt``, ``constituency.pt``, ``depparse.pt``, and word vectors for all of them, ``pretrain.pt``.
+The folder of models is that of ``stanza.download``, or one with a folder for each language (``en/``) of
+``pos.pt``, ``constituency.pt``, ``depparse.pt``, and their word vectors, ``pretrain.pt``.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ from preorder.learning.checkpoint import NO_CHECKPOINTS, Checkpoint, Checkpoints
 from preorder.processes import in_processes
 from preorder.syntax.read import NO_VALUE, parse_bracketing, parse_conllu
 
-MAX_PARSED = 200  # tokens that are parsed at once: the dependency parser's memory grows by the square
-CHUNK = 5_000  # tokens, and one more a sentence, that a worker gets at once, as Stanza's tagger does
+MAX_PARSED = 200  # tokens that are parsed at once: the memory of the dependency parser is quadratic
+CHUNK = 5_000  # tokens + sentences that a worker gets at once, as Stanza's tagger does
 
 _MODELS = ("pos", "constituency", "depparse")
 _MAX_MESSAGE = 120  # characters of an error message of another library
@@ -36,7 +36,7 @@ _TAGGING = "tokenize,pos"
 
 
 def prepare(options: AnnotatorOptions) -> list[Any]:
-    """Find or download the models; return what they and the tool are, for JSON."""
+    """Find or download the models; return the versions of tool and models, as JSON."""
     from importlib import metadata  # slow to import
 
     if options.spacy:
@@ -46,7 +46,7 @@ def prepare(options: AnnotatorOptions) -> list[Any]:
     if importlib.util.find_spec("stanza") is None:  # importing it takes seconds
         raise MissingExtraError("stanza", "stanza")
     flat = _flat_models(options)
-    if flat is None:  # what several processors share is in folders of its own
+    if flat is None:  # models that processors share have folders of their own
         every = Path(options.folder) if options.folder else _download(options)
         top = _language_folder(every, options.language)
         names = {*options.processors, "mwt", "pretrain", "forward_charlm", "backward_charlm"}
@@ -60,7 +60,7 @@ def prepare(options: AnnotatorOptions) -> list[Any]:
 
 
 def load_pipeline(options: AnnotatorOptions) -> Any:
-    """Return a ``stanza.Pipeline`` with the models, which runs on one thread."""
+    """Return a ``stanza.Pipeline`` that runs on one thread."""
     gpu = options.device == "gpu"
     if options.spacy:
         return spacy.SpacyPipeline(options.spacy, gpu)
@@ -160,7 +160,7 @@ def _one_line(error: Exception) -> str:
 
 
 class Annotation(NamedTuple):
-    """What Stanza says of a sentence; the tree is a line of bracketing or lines of CoNLL-U, or None."""
+    """Stanza's tags and tree of a sentence; the tree is a bracketing or lines of CoNLL-U, or None."""
 
     tags: tuple[str, ...]
     tree: str | None
@@ -174,13 +174,13 @@ _Piece = tuple[tuple[str, ...], Sequence[Any]]
 
 
 class Annotator(NamedTuple):
-    """A loaded ``stanza.Pipeline`` and the options that it was loaded with."""
+    """A loaded ``stanza.Pipeline`` and its options."""
 
     pipeline: Any
     options: AnnotatorOptions
 
     def annotate(self, sentences: Sequence[Sentence]) -> list[Annotation]:
-        """Return what Stanza says of sentences; those that are too long are parsed in pieces."""
+        """Annotate sentences; long ones are parsed in pieces."""
         pieces = [_pieces(sentence) for sentence in sentences]
         parsed = iter(self._parsed(list(chain.from_iterable(pieces))) if any(pieces) else ())
         return [self._joined(list(islice(parsed, len(of_sentence)))) for of_sentence in pieces]
@@ -199,7 +199,7 @@ class Annotator(NamedTuple):
     def _parsed(self, pieces: Sequence[Sentence]) -> list[_Piece]:
         try:
             sentences = self._document(pieces).sentences
-        except AssertionError:  # a sentence that the constituency parser gave up
+        except AssertionError:  # the constituency parser gave up a sentence
             if len(pieces) == 1:
                 return [self._flat(pieces[0])]
             half = len(pieces) // 2
@@ -207,7 +207,7 @@ class Annotator(NamedTuple):
         return [self._read(sentence, piece) for sentence, piece in zip(sentences, pieces, strict=True)]
 
     def _document(self, pieces: Sequence[Sentence]) -> Any:
-        """Run the pipeline; the parser reads the tags that the pieces have, if they have some."""
+        """Run the pipeline; the parser reads the tags of the pieces, if they have some."""
         words = [list(piece.words) for piece in pieces]
         if not self.options.tagged:
             return self.pipeline(words)
@@ -215,7 +215,7 @@ class Annotator(NamedTuple):
         for sentence, piece in zip(document.sentences, pieces, strict=True):
             for word, tag in zip(sentence.words, piece.tags or (), strict=True):
                 if self.options.trees == "constituency":
-                    word.upos = word.xpos = tag  # some models read the one, some the other
+                    word.upos = word.xpos = tag  # a model reads one of them
                 else:
                     setattr(word, self.options.tagset, tag)
         return self.pipeline(document, processors="lemma,constituency,depparse")
@@ -229,7 +229,7 @@ class Annotator(NamedTuple):
         return tags, sentence.words
 
     def _tags(self, sentence: Any) -> tuple[str, ...]:
-        """Return the tags of the tagset, or where it has none, of the other; as a tree would write them."""
+        """Return the tags of the tagset, or else of the other one, escaped as in a tree."""
         own = self.options.tagset == "xpos"
         pairs = ((word.xpos, word.upos) if own else (word.upos, word.xpos) for word in sentence.words)
         tags = (one or other or NO_VALUE for one, other in pairs)
@@ -242,7 +242,7 @@ class Annotator(NamedTuple):
 
 
 def _pieces(sentence: Sentence) -> list[Sentence]:
-    """Return a sentence in pieces of ``MAX_PARSED`` tokens; an empty one, on which Stanza fails, has none."""
+    """Cut a sentence into pieces of ``MAX_PARSED`` tokens; an empty one, on which Stanza fails, has none."""
     parts = (slice(start, start + MAX_PARSED) for start in range(0, len(sentence), MAX_PARSED))
     return [Sentence(sentence.words[part], sentence.tags and sentence.tags[part]) for part in parts]
 
@@ -252,7 +252,7 @@ def _escaped(text: str) -> str:
 
 
 def _conllu(pieces: Sequence[Sequence[Any]]) -> Iterator[str]:
-    """Yield the lines of a sentence; the roots of later pieces depend on the root of the first."""
+    """Yield the lines of a sentence; roots of later pieces depend on the root of the first."""
     root = next(number for number, word in enumerate(pieces[0], 1) if word.head == 0)
     before = 0
     for words in pieces:
@@ -273,14 +273,14 @@ def annotator(options: AnnotatorOptions) -> Annotator:
     return Annotator(load_pipeline(options), options)
 
 
-# Sentences that a worker gets at once, where their annotation is kept, and the key of that.
+# Sentences that a worker gets at once, the checkpoint of their annotation, and its key.
 _Chunk = tuple[Sequence[Sentence], Checkpoint, str]
 
 
 def _chunks(
     sentences: Iterable[Sentence], options: AnnotatorOptions, models: Any, checkpoints: Checkpoints
 ) -> Iterator[_Chunk]:
-    settings = [asdict(options) | {"folder": None}, models]  # what the annotation of a sentence depends on
+    settings = [asdict(options) | {"folder": None}, models]  # of which annotation depends on these
     for batch in files.batched(sentences, CHUNK, lambda sentence: len(sentence) + 1):
         key = digest([settings, [(sentence.words, sentence.tags) for sentence in batch]])
         yield batch, checkpoints.part(f"annotation-{key}"), key
@@ -302,10 +302,10 @@ def annotate(
     workers: int = 1,
     checkpoints: Checkpoints = NO_CHECKPOINTS,
 ) -> Iterator[tuple[Sentence, Annotation]]:
-    """Yield each sentence with what Stanza says of it, in order; sentences have tags if ``options.tagged``.
+    """Yield each sentence with its annotation, in order; sentences have tags if ``options.tagged``.
 
-    Each worker (0: this process) has one thread and its own copy of the models; on a GPU there is one.
-    Finished chunks are kept in ``checkpoints``, and looked up there.
+    Each worker (0: this process) has one thread and its own copy of the models; on a GPU there is one worker.
+    Finished chunks are kept in ``checkpoints``.
     """
     workers = min(workers, 1) if options.device == "gpu" else workers
     chunks = _chunks(sentences, options, prepare(options), checkpoints)
@@ -317,7 +317,7 @@ def annotate(
 
 
 def add_layers(sentences: Iterable[Sentence], options: AnnotatorOptions, **how: Any) -> Iterator[Sentence]:
-    """Yield the sentences with tags and, if asked for, trees; takes what :func:`annotate` does."""
+    """Yield the sentences with tags and, if asked for, trees; ``how`` goes to :func:`annotate`."""
     for sentence, (tags, tree) in annotate(sentences, options, **how):
         parsed = _parsed(tree or "", options) if options.trees else sentence.tree
         yield replace(sentence, tags=tags, tree=parsed)

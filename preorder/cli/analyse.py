@@ -9,8 +9,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from preorder import analysis as defaults
-from preorder.command_line import options, translations, visible
-from preorder.command_line.output import add_pictures, print_tables, write_pictures
+from preorder.command_line import options, print_tables, translations, visible
 from preorder.command_line.paths import check_outputs, paths_by_name, runs_by_name
 from preorder.command_line.translations import Translations
 from preorder.errors import UsageError
@@ -85,7 +84,7 @@ def _add_kind(
     options.add_seed(parser)
     options.add_json(parser)
     if run is not _examples:
-        add_pictures(parser)
+        options.add_pictures(parser)
     return parser
 
 
@@ -154,20 +153,22 @@ def _robustness(arguments: argparse.Namespace) -> None:
 
 
 def _print_curves(curves: Curves, out: list[str], as_json: bool) -> None:
-    from preorder.analysis.plots import curves_title, draw_curves
+    from preorder.analysis.plots import curves_title, draw_curves, write_picture
     from preorder.analysis.results import curve_tables
 
-    write_pictures(partial(draw_curves, curves), curves_title(curves), out)
+    for path in out:
+        write_picture(partial(draw_curves, curves), curves_title(curves), path)
     _print(as_json, curves, lambda: print_tables(curve_tables(curves)))
 
 
 def _break_down(kind: str, arguments: argparse.Namespace) -> None:
     from preorder.analysis.analyses import break_down
-    from preorder.analysis.plots import breakdown_title, draw_breakdown
+    from preorder.analysis.plots import breakdown_title, draw_breakdown, write_picture
     from preorder.analysis.results import breakdown_table
 
     found = break_down(kind, options.taken(Translations, arguments).read(), arguments.baseline)
-    write_pictures(partial(draw_breakdown, found), breakdown_title(found), arguments.out)
+    for path in arguments.out:
+        write_picture(partial(draw_breakdown, found), breakdown_title(found), path)
     _print(arguments.json, found, lambda: print_tables([breakdown_table(found)]))
 
 

@@ -13,8 +13,7 @@ from preorder.alignment.eflomal import align
 from preorder.alignment.links import DEFAULT_SYMMETRIZATION
 from preorder.annotate.classes import learn_classes
 from preorder.annotate.tokenizers import languages_of, log_tokenizers, make_tokenizer
-from preorder.command_line import options, print_bold, source, translations
-from preorder.command_line.output import add_pictures, print_tables, write_pictures
+from preorder.command_line import options, print_bold, print_tables, source, translations
 from preorder.command_line.paths import runs_by_name
 from preorder.command_line.source import STANZA, Pair, Source
 from preorder.command_line.translations import Translations
@@ -78,7 +77,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     options.add_flags(parser, case_sensitive="RIBES and counts of words distinguish upper and lower case")
     options.add_seed(parser)
     options.add_json(parser)
-    add_pictures(parser)
+    options.add_pictures(parser)
 
 
 def _tokenizers(text: str) -> str:
@@ -139,9 +138,10 @@ def run(arguments: argparse.Namespace) -> None:
         answers.append(_orders(test, pair if has_pair else None, most, seed))
     curves = [one for answer in answers for one in answer.curves]
     if curves:
-        from preorder.analysis.plots import curves_title, draw_curves
+        from preorder.analysis.plots import curves_title, draw_curves, write_picture
 
-        write_pictures(partial(draw_curves, curves[-1]), curves_title(curves[-1]), arguments.out)
+        for path in arguments.out:
+            write_picture(partial(draw_curves, curves[-1]), curves_title(curves[-1]), path)
     if arguments.json:
         files.write_json(files.STANDARD, {answer.key: answer.found for answer in answers})
         return

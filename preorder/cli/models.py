@@ -5,8 +5,7 @@ from __future__ import annotations
 import argparse
 from dataclasses import asdict
 
-from preorder.command_line import options
-from preorder.command_line.output import print_tables
+from preorder.command_line import options, print_tables
 from preorder.io import files
 
 EXAMPLES = """\

@@ -21,7 +21,6 @@ from preorder.analysis.sentence_view import (
 )
 from preorder.annotate.options import AnnotatorOptions
 from preorder.command_line import options, source, visible
-from preorder.command_line.output import add_pictures
 from preorder.command_line.source import Source
 from preorder.data import Alignment, BinaryTree, Permutation, Sentence, formats, texts
 from preorder.errors import DataError, UsageError, errors_in
@@ -67,7 +66,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     options.add_number(parser, "--min-length", options.natural, 0, text.format("fewer"))
     options.add_number(parser, "--max-length", options.positive, options.MOST, text.format("more"))
     options.add_seed(parser)
-    add_pictures(parser, (*PICTURES, PAGE, TEXT))
+    options.add_pictures(parser, (*PICTURES, PAGE, TEXT))
     options.add_json(parser)
 
 

@@ -31,6 +31,8 @@ from preorder.progress import LINES_ALONE, LOGGER, show_line
 if TYPE_CHECKING:
     from rich.text import Text
 
+    from preorder.analysis.results import Table
+
 COMPLETION = "_ARGCOMPLETE"  # environment variable of a shell that asks for completions
 
 _FILE_WIDTH = 200  # characters, in a file or a pipe
@@ -241,3 +243,11 @@ def print_table(
     if title:  # above the table, as wide as it is
         output.print(Text(visible(title), style="table.title"), soft_wrap=True)
     output.print(table)
+
+
+def print_tables(tables: Iterable[Table]) -> None:
+    """Print tables with their notes on standard output."""
+    for table in tables:
+        print_table(table.caption, table.columns, table.rows)
+        if table.note:
+            print(visible(table.note))

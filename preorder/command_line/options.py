@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import argparse
 import contextlib
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import fields
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar, get_args
 
 from preorder.alignment.gold import STATISTICS, UNALIGNED_RULES
-from preorder.analysis import SWAP_PERCENTAGES
+from preorder.analysis import PICTURES, SWAP_PERCENTAGES, TEXT
 from preorder.command_line import add_verbosity, flag
 from preorder.data.formats import parse_order, parse_positions
 from preorder.data.permutation import Permutation
@@ -214,6 +214,20 @@ def given_method_options(
             raise UsageError(f"{flag(name)} is no option of --method {method}")
     values = {field.name: given[field.name] for field in fields(methods[method])}
     return {name: value for name, value in values.items() if value is not None}
+
+
+def add_pictures(parser: argparse.ArgumentParser, suffixes: Sequence[str] = PICTURES) -> None:
+    """Add ``--out``: paths of pictures, pages or texts with these suffixes."""
+
+    def picture(path: str) -> str:
+        if not path.endswith(tuple(suffixes)):
+            raise argparse.ArgumentTypeError(f"a picture's name ends in {' or '.join(suffixes)}: {path!r}")
+        return path
+
+    what = "picture, a page or a text" if TEXT in suffixes else "picture"
+    text = f"write a {what} (pictures need matplotlib, the extra plots); repeat it for several formats"
+    metavar = "|".join(f"F{suffix}" for suffix in suffixes)
+    parser.add_argument("--out", metavar=metavar, type=picture, action="append", default=[], help=text)
 
 
 def add_json(parser: argparse._ActionsContainer) -> None:

@@ -1,7 +1,7 @@
-"""The line formats of the command line: a function that parses, and one that formats, for each.
+"""The line formats of the command line: a parser and a formatter for each.
 
-ASCII spaces, tabs and carriage returns alone separate tokens: other white space, such as the ideographic
-space U+3000, can be (part of) a token. A carriage return cannot: no file has one at the end of a line.
+Only ASCII spaces, tabs and carriage returns separate tokens. Other white space, such as the ideographic space
+U+3000, may be part of a token.
 """
 
 from __future__ import annotations
@@ -21,16 +21,16 @@ from preorder.io.files import first_filled, parse_lines, read_lines, read_parsed
 from preorder.progress import LOGGER
 
 T = TypeVar("T")
-Escaped = tuple[int, tuple[str, ...]]  # a line, from 0, and its words, some of which features escape
+Escaped = tuple[int, tuple[str, ...]]  # number of a line, from 0, and its words, some with escapes
 
 SEPARATORS = " \t\r\n"  # of tokens and lines
 FEATURE_SEPARATOR = "￨"
-NO_LINKS: frozenset[Any] = frozenset()  # one object for all lines: each of its own takes 216 bytes
+NO_LINKS: frozenset[Any] = frozenset()  # one object for all lines: an empty set takes 216 bytes
 
-DIGITS = "[0-9]{1,18}"  # a position, or an index of a token; Python converts no thousands of digits
+DIGITS = "[0-9]{1,18}"  # of a position or an index; Python refuses thousands of digits
 NUMBER = re.compile(DIGITS)
 _LINK = re.compile(rf"({DIGITS})([-?p])({DIGITS})(?::([0-9](?:\.[0-9]{{1,30}})?))?")
-_FOREIGN = {  # formats that are no line of links for each sentence pair, and what their lines look like
+_FOREIGN = {  # other formats of links, and what their lines look like
     "NAACL's": re.compile(r"\s*[0-9]+ +[0-9]+ +[0-9]+( +[SP])?( +[0-9.]+)?\s*"),
     "fast_align -s's": re.compile(r".*\|\|\| *-?[0-9][0-9.e+-]*\s*"),
     "GIZA++'s": re.compile(r"# Sentence pair .*|NULL \(\{.*"),
@@ -119,7 +119,7 @@ def _parse_link(field: str) -> tuple[str, Link, float]:
 
 
 def confidences_of(links: Iterable[tuple[Link, float]]) -> dict[Link, float]:
-    """Return the confidence of each link; a DataError: one has two."""
+    """Return the confidence of each link; raise a DataError if a link has two."""
     confidences: dict[Link, float] = {}
     for link, confidence in links:
         if confidences.setdefault(link, confidence) != confidence:
@@ -128,7 +128,7 @@ def confidences_of(links: Iterable[tuple[Link, float]]) -> dict[Link, float]:
 
 
 def read_alignments(path: str, first_index: int = 0) -> Iterator[Alignment]:
-    """Yield the alignments of a file, all in one format, whose indices count from 0 or from 1."""
+    """Yield the alignments of a file, which has one format; indices count from ``first_index``."""
     kinds = set()
 
     def parse(line: str) -> Alignment:
@@ -170,14 +170,14 @@ def _parse_numbers(line: str) -> tuple[int, ...]:
 def escape_token(token: str) -> str:
     """Write ``￨``, white space, U+FEFF and NUL inside a token as ``&#N;``, reversibly.
 
-    OpenNMT-py would take ``￨`` for the start of a feature, strip white space, and refuse the others in a
-    vocabulary. The ``&`` of what reads like such an escape is itself escaped; other entities stay.
+    OpenNMT-py would read ``￨`` as the start of a feature, strip white space, and refuse the others in a
+    vocabulary. The ``&`` of a text that looks like such an escape is escaped, too; other entities stay.
     """
     return _ESCAPE.sub(lambda match: f"&#{ord(match[0])};", token)
 
 
 def escape_tokens(words: Sequence[str]) -> list[str]:
-    """Do :func:`escape_token` for all words of a sentence."""
+    """Apply :func:`escape_token` to the words of a sentence."""
     return [escape_token(word) for word in words] if needs_escape(words) else [*words]
 
 
@@ -192,7 +192,7 @@ def is_odd(line: str) -> bool:
 
 
 def unescape_token(token: str) -> str:
-    """Undo :func:`escape_token`; what it cannot have made stays as it is."""
+    """Undo :func:`escape_token`; other text stays as it is."""
     return _ESCAPED.sub(lambda match: chr(int(match[1])), token)
 
 
@@ -225,11 +225,11 @@ def format_tree(words: Sequence[str], tree: BinaryTree) -> str:
 
 
 def format_confidence(expected_tau: float, tokens: Iterable[float]) -> str:
-    """Format how sure an order is: the sentence's, a tab, and each token's."""
+    """Format the confidence of an order: that of the sentence, a tab, and that of each token."""
     return f"{expected_tau:.4f}\t" + " ".join([f"{one:.4f}" for one in tokens])
 
 
-FORMATTERS: dict[str, Callable[[Sentence, Any], str]] = {  # of a sentence and its order, or its BTG tree
+FORMATTERS: dict[str, Callable[[Sentence, Any], str]] = {  # of a sentence and its order or BTG tree
     "features": lambda sentence, permutation: format_features(sentence.words, permutation),
     "positions": lambda _, permutation: " ".join(map(str, permutation.positions)),
     "order": lambda _, permutation: " ".join(map(str, permutation.order)),
@@ -239,7 +239,7 @@ FORMATTERS: dict[str, Callable[[Sentence, Any], str]] = {  # of a sentence and i
 
 
 def warn_of_escapes(escaped: Escaped, where: str = "") -> None:
-    """Show a token that features escape, of a line in a file that ``where`` may name."""
+    """Warn that features escape a token of a line; ``where`` may name the file."""
     line, words = escaped
     token = next(word for word in words if needs_escape((word,)))
     LOGGER.warning(
@@ -255,9 +255,9 @@ def formatted(
     report: Callable[[Escaped], None] = warn_of_escapes,
     ranked: bool = False,
 ) -> Iterator[str]:
-    """Yield a line for each sentence i, from 0, and its permutation, or tree; report the first escaped line.
+    """Yield a line for each sentence and its order or tree; report the first line with escapes.
 
-    ``ranked``: it has several, best first, with scores: they become lines of ``i ||| item ||| score``.
+    ``ranked``: a sentence has several (score, item), best first, which become lines ``i ||| item ||| score``.
     """
     formatter, may_report = FORMATTERS[name], name == "features"
     for number, (sentence, item) in enumerate(pairs):

@@ -28,13 +28,12 @@ class Permutation:
 
     def __post_init__(self) -> None:
         if sorted(self.positions) != list(range(len(self.positions))):
-            text = " ".join(map(str, self.positions))
-            shown = cut(text)
-            raise DataError(f"not a permutation of 0 … {len(self.positions) - 1}: {shown}")
+            text = cut(" ".join(map(str, self.positions)))
+            raise DataError(f"not a permutation of 0 … {len(self.positions) - 1}: {text}")
 
     @classmethod
     def identity(cls, length: int) -> Permutation:
-        """Return the permutation that leaves every token at its original position."""
+        """Return the permutation that keeps every token at its position."""
         return cls(tuple(range(length)))
 
     @classmethod

@@ -23,9 +23,9 @@ _SETS = {"srcset": "src", "refset": "ref", "tstset": "hyp"}
 
 
 def read_sentences(path: str, role: Role) -> Iterator[str]:
-    """Yield the lines of a text; of markup, its segments of a role, or all if the markup names no roles.
+    """Yield the lines of a text, or the segments of a role in markup.
 
-    A DataError: it is neither, it has no such segments, or those of several translators or systems.
+    Raise a DataError for other files, and if there are no such segments, or those of several systems.
     """
     first, lines = first_filled(read_lines(path))
     if not MARKUP.match(first):
@@ -48,7 +48,7 @@ def segments(path: str, lines: Iterable[str], role: Role) -> list[str]:
         else:
             current = current if tag == "doc" else tag
             whose = named[1] if named else ""
-    # A set's own name may be wrong (translations are often called refset), so that one side is all there is.
+    # The name of a set may be wrong (translations are often called refset): take the only side.
     sides = found.get(role, {}) if len(found) > 1 else next(iter(found.values()), {})
     if len(sides) != 1:
         what = f"segments of {', '.join(sides)}: give those of one" if sides else f"no <seg> of {role}"

@@ -1,4 +1,4 @@
-"""Source sentences with what is known of their tokens, and their word alignments with translations."""
+"""Source sentences with layers of annotation, and their word alignments with translations."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ from preorder.data.trees import ConstituencyTree, DependencyTree, SyntaxTree
 from preorder.errors import DataError
 
 Link = tuple[int, int]
-CERTAIN = 1.0  # the confidence of a link that states none
+CERTAIN = 1.0  # confidence of a link without one
 
 
 @dataclass(frozen=True, slots=True)
 class Alignment:
     """Word alignment of a sentence pair: sure and possible links. Indices count from 0.
 
-    ``doubtful``: the sure links with a confidence below 1, each with it: how probable it is that the link is
-    right. Others have 1. What does not ask for confidences takes all links alike.
+    ``doubtful`` has the sure links with a confidence below 1, the probability that the link is right, and
+    that confidence. Other links have 1. Most methods ignore confidences.
     """
 
     links: frozenset[Link]
@@ -32,7 +32,7 @@ class Alignment:
 
     @classmethod
     def weighted(cls, confidences: Mapping[Link, float]) -> Alignment:
-        """Return the alignment of sure links with a confidence each, 1 for those that are certain."""
+        """Return the alignment of sure links with their confidences."""
         doubtful = frozenset((link, c) for link, c in confidences.items() if c != CERTAIN)
         return cls(frozenset(confidences), doubtful=doubtful)
 
@@ -66,14 +66,14 @@ class Alignment:
         return ""
 
     def from_one(self) -> Alignment:
-        """Return the alignment of indices that count from 1 as one of indices that count from 0."""
+        """Return the alignment with indices from 0, given indices from 1."""
         for i, j in self.links | self.possible:
             if min(i, j) < 1:
                 raise DataError(f"link {i}-{j} does not count from 1")
         return self._renamed(lambda i, j: (i - 1, j - 1), self.source_length, self.target_length)
 
     def at_least(self, confidence: float) -> Alignment:
-        """Return the alignment without the sure links of less confidence, above 0 and at most 1."""
+        """Return the alignment without sure links of a lower confidence, which is above 0 and at most 1."""
         lost = {link for link, c in self.doubtful if c < confidence}
         doubtful = frozenset(pair for pair in self.doubtful if pair[0] not in lost)
         return replace(self, links=self.links - lost, doubtful=doubtful)
@@ -101,7 +101,7 @@ class Alignment:
 
 @dataclass(frozen=True, slots=True)  # there may be millions
 class Sentence:
-    """A tokenised source sentence with layers of annotation; a layer that is not known is None."""
+    """A tokenised source sentence with layers of annotation; an unknown layer is None."""
 
     words: tuple[str, ...]
     tags: tuple[str, ...] | None = None
@@ -116,17 +116,17 @@ class Sentence:
 
     @property
     def constituency(self) -> ConstituencyTree | None:
-        """The tree, if it is one of constituents."""
+        """The tree, if it is a constituency tree."""
         return self.tree if isinstance(self.tree, ConstituencyTree) else None
 
     @property
     def dependency(self) -> DependencyTree | None:
-        """The tree, if it is one of dependencies."""
+        """The tree, if it is a dependency tree."""
         return self.tree if isinstance(self.tree, DependencyTree) else None
 
     @property
     def is_flat(self) -> bool:
-        """Whether it has no tree, or one without a parse."""
+        """Whether there is no tree, or a tree without a parse."""
         return self.tree is None or self.tree.is_flat
 
     def __len__(self) -> int:
@@ -137,16 +137,16 @@ class Sentence:
         return replace(self, words=tuple(word.lower() for word in self.words))
 
     def interned(self) -> Sentence:
-        """Return an equal sentence that shares equal tokens with other sentences: a quarter of the memory."""
+        """Return an equal sentence that shares equal tokens with others: a quarter of the memory."""
         tags, classes = (layer and tuple(map(sys.intern, layer)) for layer in (self.tags, self.classes))
         return Sentence(tuple(map(sys.intern, self.words)), tags, classes, self.tree)
 
 
 @dataclass(frozen=True)
 class Bitext:
-    """What preorderers are trained on: source sentences and the alignment of each.
+    """Training data of preorderers: source sentences and their alignments.
 
-    ``pairs`` numbers the language pair of each line, from 0; empty: all lines are of one pair.
+    ``pairs`` has the number of each line's language pair, from 0; empty: there is one pair.
     """
 
     sentences: Sequence[Sentence]

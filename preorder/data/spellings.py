@@ -1,4 +1,4 @@
-"""One spelling for characters that tokenisers, taggers and parsers write in different ways.
+"""Compare characters that tokenisers, taggers and parsers spell differently.
 
 ``(`` is ``-LRB-`` in the Penn Treebank, ``"`` is ````` `` ````` or ``''`` there, and ``&quot;`` for Moses; a
 Unicode text has ``“``. Two tokens are the same if they are :func:`same`, whichever tool wrote them. Subword
@@ -25,7 +25,7 @@ ENTITIES = {  # how the tokenizer of Moses writes the characters that its decode
     "&amp;": "&",
 }
 
-MARKS = {  # what subword tokenisers add to tokens, and the pattern of where
+MARKS = {  # marks that subword tokenisers add to tokens → patterns of their places
     "￭": "^￭|￭$",  # pyonmttok: no space before, or behind
     "@@": "@@$",  # subword-nmt: no space behind
     "##": "^##",  # WordPiece: no space before
@@ -36,7 +36,7 @@ MARKS = {  # what subword tokenisers add to tokens, and the pattern of where
 }
 
 UNKNOWN_TOKENS = frozenset({"[UNK]", "<unk>", "⁇"})
-"""Pieces in place of what a subword tokeniser does not know: WordPiece's, and SentencePiece's."""
+"""Unknown pieces of WordPiece and SentencePiece."""
 
 _OTHERS = {
     "-lrb-": "(",
@@ -56,7 +56,7 @@ _OTHERS = {
 }
 _SPELLINGS = ENTITIES | _OTHERS
 _ENTITY = "&(?:#[0-9]{1,7}|#x[0-9a-f]{1,6}|[a-z][a-z0-9]{1,30});"
-_BYTE = "(?:<0x[89ab][0-9a-f]>)"  # one that goes on with a character of UTF-8
+_BYTE = "(?:<0x[89ab][0-9a-f]>)"  # a continuation byte of UTF-8
 _BYTES = f"<0x[0-7][0-9a-f]>|<0x[cd][0-9a-f]>{_BYTE}|<0xe[0-9a-f]>{_BYTE}{{2}}|<0xf[0-7]>{_BYTE}{{3}}"
 _ESCAPE = "％[0-9a-f]{4}"  # of pyonmttok: a character that it reserves
 _ANY = "|".join((*map(re.escape, _SPELLINGS), _ENTITY, _BYTES, _ESCAPE))
@@ -75,8 +75,8 @@ _DASHES = re.compile("-{2,3}")
 def spelled_out(text: str) -> str:
     """Return the characters that a token stands for, without white space and differences of case.
 
-    The spelling of two tokens side by side is that of the one and then of the other, unless their border
-    cuts a spelling such as ``&quot;``.
+    The result for two joined tokens is that of the first and that of the second, unless their border cuts a
+    spelling such as ``&quot;``.
     """
     before = ""
     while text != before:  # &amp;quot; is &quot; is a quote
@@ -87,7 +87,7 @@ def spelled_out(text: str) -> str:
 @lru_cache(1 << 16)
 def folded(text: str) -> str:
     """Return a token without white space and differences of case, form and width of characters."""
-    for _ in range(2):  # what compatibility makes of a character may be a quote or a dash
+    for _ in range(2):  # NFKD may produce a quote or a dash
         text = unicodedata.normalize("NFKD", text.translate(_CHARACTERS)).casefold()
     return "".join(text.split())
 
@@ -102,7 +102,7 @@ def _character(match: re.Match[str]) -> str:
 
 
 def same(one: str, other: str) -> bool:
-    """Return whether two tokens are one, but for spelling, case, ``_`` for a space, and length of dashes."""
+    """Return whether two tokens differ at most in spelling, case, ``_`` for a space, and length of dashes."""
     return one == other or _loosely(one) == _loosely(other)
 
 
@@ -111,12 +111,12 @@ def _loosely(token: str) -> str:
 
 
 def without_underscores(text: str) -> str:
-    """Return :func:`spelled_out` without ``_``, by which tools join the syllables of a word."""
+    """Return :func:`spelled_out` without ``_``, which joins the syllables of a word."""
     return spelled_out(text).replace("_", "")
 
 
 def joined_spellings(tokens: Sequence[str]) -> list[range]:
-    """Return the runs of tokens that spell characters together: one each, but all that cut a ``&quot;``."""
+    """Return runs of tokens that spell characters together: single tokens, or the parts of a ``&quot;``."""
     ends = list(accumulate(map(len, tokens)))
     whole = set(ends)
     for match in _SPELLING.finditer("".join(tokens)):
@@ -127,13 +127,13 @@ def joined_spellings(tokens: Sequence[str]) -> list[range]:
 
 
 def added_marks(tokens: Iterable[str], others: Iterable[str]) -> frozenset[str]:
-    """Return the :data:`MARKS` of which tokens have more than others: those that are not the text's own."""
+    """Return the :data:`MARKS` that tokens have more often than others: those not in the text itself."""
     text, other = "".join(tokens), "".join(others)
     return frozenset(mark for mark in MARKS if mark in text and text.count(mark) > other.count(mark))
 
 
 def without_marks(tokens: Sequence[str], marks: frozenset[str] = frozenset(MARKS)) -> list[str]:
-    """Return the tokens without these :data:`MARKS`; nothing is left of a mark by itself."""
+    """Return the tokens without these :data:`MARKS`; a mark by itself becomes an empty string."""
     marks &= added_marks(tokens, ())
     if not marks:
         return list(tokens)
@@ -142,7 +142,7 @@ def without_marks(tokens: Sequence[str], marks: frozenset[str] = frozenset(MARKS
 
 
 def inner_ends(tokens: Sequence[str], bare: Sequence[str]) -> list[tuple[bool | None, bool | None]]:
-    """Return for each token whether it begins and whether it ends inside a word, None where marks do not say.
+    """Return for each token whether it begins and ends inside a word; None: marks do not say.
 
     ``bare`` are the tokens without marks.
 
@@ -180,6 +180,6 @@ _BYTE_LEVEL = dict(zip(map(chr, _VISIBLE), _VISIBLE, strict=True)) | {
 
 
 def from_byte_level(token: str) -> str:
-    """Return a token of a BPE of bytes, each of which is a letter (GPT-2), with its bytes as ``<0xE6>``."""
+    """Rewrite a token of a byte-level BPE (GPT-2), with bytes as ``<0xE6>``."""
     bytes_of = ((character, _BYTE_LEVEL.get(character, 0)) for character in token)
     return "".join(f"<0x{byte:02X}>" if byte > 127 else character for character, byte in bytes_of)

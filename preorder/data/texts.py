@@ -1,7 +1,7 @@
-"""What a file of text is: a tokenised sentence a line, or what other tools write.
+"""Recognise tokenised text, and the output of other tools.
 
-A file of another kind is refused by its first filled line, with the remedy. Of text that does not look
-tokenised there is one warning. Lines are passed on one by one, so that a stream is answered line by line.
+A file of another kind is refused by its first filled line, with a remedy. Text that does not look tokenised
+gets one warning. Lines are passed on one by one: a stream is answered line by line.
 """
 
 from __future__ import annotations
@@ -18,20 +18,16 @@ from preorder.progress import LOGGER
 
 T = TypeVar("T")
 
-LOOKED_AT = 100  # filled lines by which a text is judged
+LOOKED_AT = 100  # filled lines that are looked at
 FEWEST = 10  # lines that must show that a text is not tokenised
-LONG = 15  # characters of a line without a space, from which it is more than a word
+LONG = 15  # characters: a longer line without a space is more than a word
 
 MARKUP = re.compile(r"\s*<(\?xml|!doctype|!--|srcset|refset|tstset|mteval|tmx|dataset|doc|seg)\b", re.I)
 _PLAIN = "give a file with one tokenised sentence a line"
-_KINDS = (  # pattern of the first filled line, what the file is (None: a table), and what to do
+_KINDS = (  # pattern of the first filled line, kind of the file (None: a table), remedy
     (MARKUP, "markup (SGML, XML or TMX)", f"preorder score reads WMT's test sets; else {_PLAIN}"),
     (re.compile(r'\s*(\{\s*"[^"]*"\s*:|\[\s*\{|[{\[]\s*$)'), "JSON", _PLAIN),
-    (
-        re.compile(r".*\S *\|\|\| +\S"),
-        "a bitext, source ||| target",
-        "cut it in two files, one a side",
-    ),
+    (re.compile(r".*\S *\|\|\| +\S"), "a bitext, source ||| target", "cut it in two files, one a side"),
     (re.compile(r"\S+( / \S+){3,}\s*$"), "jieba's output, word / word", "python -m jieba -d ' ' has spaces"),
     (
         re.compile(r"[^\s/|]+([/|])\S+( [^\s/|]+\1\S+){3,}\s*$|\S+_[A-Z]+\$?( \S+_[^\s_a-z]+){3,}\s*$"),
@@ -41,11 +37,7 @@ _KINDS = (  # pattern of the first filled line, what the file is (None: a table)
     (re.compile(r"[^\t]+\t[^\t,]*,[^\t]*,\*"), "MeCab's output", "mecab -O wakati writes words with spaces"),
     (re.compile(r"# Sentence pair \("), "GIZA++'s output", "give the text that was aligned"),
     (re.compile(r"Sentence #1\b"), "CoreNLP's output", "use its tokens, one sentence a line"),
-    (
-        re.compile(r"1(\t[^\t]*){9}$"),
-        "CoNLL-U",
-        "`trees` reads it; give its words as text",
-    ),
+    (re.compile(r"1(\t[^\t]*){9}$"), "CoNLL-U", "`trees` reads it; give its words as text"),
     (
         re.compile(r"\s*\S[^\t]*\t\s*\S"),
         None,
@@ -59,7 +51,7 @@ _UNSPACED = re.compile(r"[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u
 
 
 def text_lines(path: str, lines: Iterator[str]) -> Iterator[str]:
-    """Yield the lines of a text, where a tab is a space; a DataError: its first line is of no text."""
+    """Yield the lines of a text; raise a DataError if the first filled line is of another kind of file."""
     for number, line in enumerate(lines, 1):
         for pattern, kind, remedy in _KINDS:
             if pattern.match(line):
@@ -72,7 +64,7 @@ def text_lines(path: str, lines: Iterator[str]) -> Iterator[str]:
 
 
 def token_lines(path: str, lines: Iterator[str]) -> Iterator[str]:
-    """Yield :func:`text_lines`; warn if they do not look tokenised."""
+    """Yield the :func:`text_lines`; warn if they do not look tokenised."""
     seen = ended = glued = unspaced = 0
     for number, line in enumerate(lines := text_lines(path, lines), 1):
         yield line
@@ -96,7 +88,7 @@ def token_lines(path: str, lines: Iterator[str]) -> Iterator[str]:
 
 
 def check_tags(words: Sequence[str], tags: Sequence[str]) -> None:
-    """Check that tags are not words and tags, ``word_TAG``, with any one separator between them."""
+    """Check that tags are not ``word_TAG``, with any separator."""
     parts = ((tag.startswith(word), tag[len(word) :]) for word, tag in zip(words, tags, strict=True))
     marks = {rest[0] if begins and rest[1:] else "a" for begins, rest in parts}
     if len(marks) == 1 and not marks.pop().isalnum():
@@ -104,7 +96,7 @@ def check_tags(words: Sequence[str], tags: Sequence[str]) -> None:
 
 
 def subword_mark(lines: Sequence[str]) -> str | None:
-    """Return the mark of a subword tokeniser that one line of ten or more has; None: no mark."""
+    """Return the subword mark that at least a tenth of the lines has; None: no mark."""
     for mark, pattern in MARKS.items():
         looks = re.compile(pattern)
         if 10 * sum(any(map(looks.search, line.split())) for line in lines) >= max(1, len(lines)):
@@ -113,10 +105,10 @@ def subword_mark(lines: Sequence[str]) -> str | None:
 
 
 def read_text(path: str, parse: Callable[[str], T]) -> Iterator[T]:
-    """Yield what ``parse`` makes of each of the :func:`text_lines` of a file."""
+    """Parse each of the :func:`text_lines` of a file."""
     return parse_lines(path, text_lines(path, read_lines(path)), parse)
 
 
 def read_tokens(path: str, parse: Callable[[str], T]) -> Iterator[T]:
-    """Yield what ``parse`` makes of each of the :func:`token_lines` of a file."""
+    """Parse each of the :func:`token_lines` of a file."""
     return parse_lines(path, token_lines(path, read_lines(path)), parse)

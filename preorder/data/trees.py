@@ -41,13 +41,13 @@ class ConstituencyTree:
 
 @dataclass(frozen=True)
 class DependencyTree:
-    """For each token its head, a token or ``ROOT``, and its relation; several roots and crossing are fine."""
+    """The head of each token, a token or ``ROOT``, and its relation; roots may be several, arcs may cross."""
 
     heads: tuple[int, ...]
     relations: tuple[str, ...]
 
     def __post_init__(self) -> None:
-        seen = [ROOT] * len(self.heads)  # from which token each was reached first
+        seen = [ROOT] * len(self.heads)  # the token from which each was reached first
         for first in range(len(self.heads)):
             token = first
             while token != ROOT and seen[token] == ROOT:
@@ -119,10 +119,10 @@ class BinaryTree:
 
     @classmethod
     def from_permutation(cls, permutation: Permutation) -> BinaryTree:
-        """Return a tree that gives a reordering; a DataError says that there is none. O(n).
+        """Return a tree of a reordering; raise a DataError if it has none. O(n).
 
-        Of several trees, it is the one whose runs of equal nodes branch to the left: a token is joined with
-        the spans on its left as long as both together fill a range of positions.
+        Runs of equal nodes branch to the left: a token is joined with the spans on its left as long as both
+        together fill a range of positions.
         """
         done: list[tuple[int, int, int, list[Node]]] = []  # begin, first position, last position, nodes
         for i, position in enumerate(permutation.positions):

@@ -1,1 +1,1 @@
-"""Syntax trees of source sentences: read from files, checked against the tokens, made binary."""
+"""Syntax trees of source sentences: read, checked against the tokens, made binary."""

@@ -23,9 +23,9 @@ from preorder.data.sentence import Sentence
 from preorder.data.trees import ROOT, Binarisation, Branch, ConstituencyTree, DependencyTree
 
 HEAD = "head"  # label of the token itself in the family of its dependents
-INNER = "'"  # after the category of a phrase where a node covers only some of its parts
+INNER = "'"  # after the category of a node that covers only some parts of the phrase
 PUNCTUATION = "punct"
-# Relations of dependents that are split off from their head last:
+# Relations of dependents that are split off last:
 CLOSE = frozenset({"det", "amod", "nummod", "compound", "flat", "fixed", "clf"})
 
 
@@ -36,7 +36,7 @@ class _Family(NamedTuple):
     end: int  # the boundary at which the last member ends
     labels: Sequence[str]  # the category, tag or relation of each member
     head: int  # its index among the members
-    category: str | None  # None for a token with dependents, whose nodes are named by what they split off
+    category: str | None  # None: a token with dependents, whose nodes are named by what they split off
     distances: Sequence[int]  # of each member from the head; the more distant is split off first
 
 
@@ -53,8 +53,7 @@ def binary_branches(sentence: Sentence, how: Binarisation) -> list[Branch]:
 def _phrases(tree: ConstituencyTree, tags: Sequence[str]) -> list[_Family]:
     """Return the families of the phrases, parents first.
 
-    A unary chain is one phrase: its own nodes have the lowest category of the chain, but among its siblings
-    it is labelled with the highest.
+    A unary chain is one phrase: its nodes have its lowest category; among its siblings it has the highest.
     """
     ends = list(range(1, len(tree) + 1))  # of the largest phrase seen that begins at each token
     labels = list(tags)
@@ -184,7 +183,7 @@ RULES = {  # category → whether to search from the last child backwards; the c
     for category, side, *priorities in map(str.split, _RULES.strip().splitlines())
 }
 
-# Whether to search from the last child backwards, and for any of what.
+# Whether to search from the last child backwards, and the categories to find.
 _NOUN_RULES: Sequence[tuple[bool, set[str]]] = (
     (True, {"NN", "NNP", "NNPS", "NNS", "NX", "POS", "JJR"}),
     (False, {"NP"}),

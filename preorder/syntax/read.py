@@ -1,16 +1,14 @@
 """Syntax trees, one for each source sentence, checked against its tokens: bracketings and CoNLL-U.
 
 Bracketings are those of the Penn Treebank: ``(ROOT (S (NP (PRP I)) (VP (VBP see))))``. Traces of moved words
-(tag ``-NONE-``) are left out, and so are phrases without tokens. Other treebanks write traces, zero pronouns
-and the number of the sentence as leaves (``(NP-SBJ *pro*)``, ``(ID 1_x)``): they are left out where the text
-does not have them. ``nltk.Tree`` would need as many checks around it, twice the time, and seconds to be
-imported.
+(tag ``-NONE-``) and phrases without tokens are left out. Other treebanks write traces, zero pronouns and the
+number of the sentence as leaves (``(NP-SBJ *pro*)``, ``(ID 1_x)``): they are left out if the text lacks them.
+``nltk.Tree`` would need the same checks, twice the time, and seconds for its import.
 
 CoNLL-U has a line of ten tab-separated fields for each word, and a blank line after each sentence. Comments
-and empty nodes (``8.1``) are skipped. A sentence has a reading of its tokens, as they stand in the text; if
-multiword tokens (``1-2``) are among them, one of its words; and for forms with spaces one in which they are
-several tokens. A sentence whose heads are all ``_`` has no parse, and neither has one whose heads are no
-tree.
+and empty nodes (``8.1``) are skipped. A sentence has several readings: its tokens; its words, if it has
+multiword tokens (``1-2``); and both with forms with spaces as several tokens. A sentence has no parse if its
+heads are all ``_``, or no tree.
 """
 
 from __future__ import annotations
@@ -32,20 +30,20 @@ from preorder.progress import LOGGER
 
 _PIECE = re.compile(r"\([ \t\n]*[^ \t\n()]*|\)|[^ \t\n()]+")
 _BRACKETED = re.compile(r"\([ \t\n]*([^ \t\n()]+)[ \t\n]*\)")  # a leaf in brackets of its own: (NN (cat))
-_NO_PARSE = 2  # labels, at most, of a bracketing that says that there is no parse: (()), (ROOT (S))
+_NO_PARSE = 2  # most labels of a bracketing without a parse: (()), (ROOT (S))
 
 _SILENT = re.compile(r"0|\*([^*]*\*)?(-[0-9]+)?")  # a trace or a zero pronoun: *, *-1, *T*-2, *speaker*
-_SILENT_TAGS = frozenset({"ID", "CODE"})  # of a sentence's number, and of what editors note
+_SILENT_TAGS = frozenset({"ID", "CODE"})  # of the number of a sentence, and of editors' notes
 
 
 def bracketings(lines: Iterable[tuple[int, str]]) -> Iterator[tuple[int, str]]:
-    """Yield each bracketing, whose further lines are indented, with the number of its first line."""
+    """Yield the number of the first line of each bracketing, and its text; further lines are indented."""
     first, tree, opened = 0, "", 0
     for number, line in lines:
         if opened and line[:1] in " \t" and line:
             tree += "\n" + line
         else:
-            if opened:  # for ever: parse_bracketing says so
+            if opened:  # parse_bracketing refuses it
                 yield first, tree
             first, tree, opened = number, line, 0
         opened += line.count("(") - line.count(")")
@@ -106,11 +104,11 @@ def parse_bracketing(line: str) -> Sentence:
 
 NO_VALUE = "_"
 
-Tagset = Literal["xpos", "upos"]  # columns of tags: the language's treebank's, Universal Dependencies'
+Tagset = Literal["xpos", "upos"]  # columns of tags: of the treebank, of Universal Dependencies
 TAGSETS: tuple[Tagset, ...] = get_args(Tagset)
-TAGSET_COMMENT = "# tagset = "  # begins the first line of a file that says which of its tags are meant
+TAGSET_COMMENT = "# tagset = "  # begins the first line of a file that names its tagset
 
-_LOOKED_AT = 1000  # lines by which a file of two tagsets is judged
+_LOOKED_AT = 1000  # lines that are searched for known tags
 _COLUMNS = "ID FORM LEMMA UPOS XPOS FEATS HEAD DEPREL DEPS MISC".split()
 _UNKNOWN = -2  # head of a word of a sentence without a parse
 
@@ -137,9 +135,9 @@ def parse_conllu(
     tagset: Tagset = "upos",
     no_tree: Callable[[DataError], None] = _refuse,
 ) -> Iterator[tuple[int, list[Sentence]]]:
-    """Yield the line on which each sentence begins, and its readings, that of the tokens first.
+    """Yield the first line of each sentence, and its readings, that of the tokens first.
 
-    ``no_tree`` is called for a sentence whose heads are no tree; its tokens are then roots.
+    ``no_tree`` is called for a sentence whose heads are no tree; its tokens become roots.
     """
     block: list[tuple[int, str]] = []
     for number, line in lines:
@@ -230,7 +228,7 @@ def _sentence(rows: Sequence[_Row]) -> Sentence:
 
 
 def _joined(words: Sequence[_Row], tokens: Sequence[_Row]) -> list[_Row]:
-    """Return the rows of the tokens; of a multiword token, that of the word nearest to the root."""
+    """Return the rows of the tokens; a multiword token has that of its word nearest to the root."""
     if tokens[-1].last >= len(words):
         raise DataError(f"token {shown(tokens[-1].form)} has words beyond the sentence")
     starts = {token.first: token for token in tokens}
@@ -257,22 +255,21 @@ def _depth(words: Sequence[_Row], word: int) -> int:
 
 # --- files ---
 
-NO_TAG = "X"  # of the tokens of a sentence without a parse, if no other is given
+NO_TAG = "X"  # of tokens without a parse and without a given tag
 
 
 class TreeFile:
-    """A file of bracketings or of CoNLL-U; its first line that is not blank tells which.
+    """A file of bracketings or of CoNLL-U, as its first filled line shows.
 
-    ``tagset`` is None for bracketings. The tags of CoNLL-U are those that are asked for, or that its first
-    line names, or UPOS. A broken tree is counted, and read as none; not if it is the first, which shows what
-    the file is, or if ``strict``.
+    ``tagset`` is None for bracketings; for CoNLL-U it is the given one, or that of the first line, or UPOS. A
+    broken tree is counted, and read as no tree. With ``strict``, or if it is the first, it is an error.
     """
 
     def __init__(self, path: str, tagset: Tagset | None = None, strict: bool = False) -> None:
         self.path = path
         self.strict = strict
         self.broken = 0  # sentences so far whose brackets or heads are no tree
-        self.first_broken = ""  # where the first is, and what is wrong
+        self.first_broken = ""  # place and message of the first
         first, self._lines = files.first_filled(files.read_lines(path))
         is_conllu = first and not first.lstrip().startswith("(")
         if is_conllu and not first.startswith("#") and "\t" not in first:
@@ -282,7 +279,7 @@ class TreeFile:
         self.tagset: Tagset | None = tagset if is_conllu else None
 
     def __iter__(self) -> Iterator[tuple[int, list[Sentence]]]:
-        """Yield the line on which each tree begins, from 1, and its readings, as sentences; once."""
+        """Yield the first line of each tree, from 1, and its readings as sentences; only once."""
         lines = enumerate(self._lines, 1)
         with errors_in(files.display_name(self.path)):
             if self.tagset:
@@ -306,9 +303,9 @@ class TreeFile:
 
 
 def known_tagset(path: str, knows: Callable[[str], bool]) -> Tagset | None:
-    """Return which tags of a CoNLL-U file a model knows, by its first lines.
+    """Return the tagset in the first lines of a CoNLL-U file of which a model knows more tags.
 
-    None: as many of both, or the file is no CoNLL-U, or says itself which of its tags are meant.
+    None: it knows equally many, or the file is no CoNLL-U, or names its tagset.
     """
     lines = list(islice(files.read_lines(path), _LOOKED_AT))
     if any(line.startswith(TAGSET_COMMENT) for line in lines[:1]):
@@ -321,9 +318,9 @@ def known_tagset(path: str, knows: Callable[[str], bool]) -> Tagset | None:
 def add_trees(source: str, sentences: Iterable[Sentence], trees: TreeFile) -> Iterator[Sentence]:
     """Yield the sentences with the trees of a file; sentences without tags get those of their trees.
 
-    A tree without tokens (a blank line, ``(())``, comments alone) belongs to an empty sentence, or to one
-    without a parse, which gets a flat tree: how many have none, or a broken one, is logged once. An empty
-    line of the text may be left out of the trees.
+    A tree without tokens (a blank line, ``(())``, only comments) belongs to an empty sentence, or to one
+    without a parse, which gets a flat tree. One warning counts missing and broken trees. The file of trees
+    may leave out empty lines of the text.
     """
     tree_of = iter(trees)
     count = lines = skipped = 0  # skipped: trees without tokens before the next tree
@@ -365,7 +362,7 @@ def add_trees(source: str, sentences: Iterable[Sentence], trees: TreeFile) -> It
 
 
 def with_bracketing(sentence: Sentence, bracketing: str) -> Sentence:
-    """Return a sentence with a tree, and with its tags if it has none; the tree is flat if there is none."""
+    """Return a sentence with a tree, and the tags of the tree if it has none; no parse: a flat tree."""
     parsed = parse_bracketing(bracketing)
     reading = _matching(sentence, [parsed if parsed.words else _flat(sentence, has_heads=False)])
     if reading is None:
@@ -388,7 +385,7 @@ def _has_words(reading: Sentence) -> bool:
 
 
 def _silent(reading: Sentence) -> list[bool]:
-    """Return which leaves of a reading may be missing in the text."""
+    """Return for each leaf whether the text may lack it."""
     if reading.constituency is None or reading.tags is None:
         return [False] * len(reading)
     leaves = zip(reading.words, reading.tags, strict=True)
@@ -396,7 +393,7 @@ def _silent(reading: Sentence) -> list[bool]:
 
 
 def _matching(sentence: Sentence, readings: Sequence[Sentence]) -> Sentence | None:
-    """Return the first reading whose tokens are the sentence's, whatever their spelling."""
+    """Return the first reading with the tokens of the sentence, in any spelling."""
     for reading in readings:
         if len(reading) == len(sentence) and all(map(same, sentence.words, reading.words)):
             return reading
@@ -407,8 +404,8 @@ def _matching(sentence: Sentence, readings: Sequence[Sentence]) -> Sentence | No
 
 
 def _kept(words: Sequence[str], reading: Sentence) -> list[int] | None:
-    """Return the leaves that are the words, if all others may be missing."""
-    paths: dict[int, Any] = {0: ()}  # leaves that are the first so many words: the last, and those before it
+    """Return the indices of the leaves that are the words; None if another leaf may not be missing."""
+    paths: dict[int, Any] = {0: ()}  # for the first n words: the last leaf, and the path before it
     for index, (leaf, may_miss) in enumerate(zip(reading.words, _silent(reading), strict=True)):
         fits = ((n, path) for n, path in paths.items() if n < len(words) and same(leaf, words[n]))
         longer = {n + 1: (index, path) for n, path in fits}
@@ -421,7 +418,7 @@ def _kept(words: Sequence[str], reading: Sentence) -> list[int] | None:
 
 
 def _with_leaves(reading: Sentence, tree: ConstituencyTree, kept: Sequence[int]) -> Sentence:
-    """Return a reading with some of its leaves, and the constituents that have one."""
+    """Return a reading with some of its leaves, and the constituents over them."""
     phrases = (
         Constituent(bisect_left(kept, begin), bisect_left(kept, end), label)
         for begin, end, label in tree.constituents
