@@ -1,11 +1,10 @@
 """Word alignment by eflomal (Östling and Tiedemann 2016), seeded.
 
-eflomal is a separate program (GPL, installed by the extra ``align``): it is run, never imported. It takes its
-seed from ``/dev/urandom``: a temporary copy of it runs that reads a file of this seed instead.
+eflomal is a separate program (GPL, installed by the extra ``align``): we run it and never import it. It reads
+its seed from ``/dev/urandom``: we run a temporary copy that reads a file with our seed instead.
 
-What it counted in one part of a text is given to it as priors for another part: links of words, jumps and
-fertilities, as by ``eflomal-makepriors``. Here each direction has the counts of its own links, and tokens
-without a link count, too.
+Counts of one part of a text (linked words, jumps and fertilities) become eflomal's priors for other parts, as
+with ``eflomal-makepriors``. Each direction has the counts of its own links, and tokens without a link count.
 """
 
 from __future__ import annotations
@@ -32,12 +31,12 @@ from preorder.processes import start
 from preorder.progress import LOGGER, counted
 
 MODELS = (1, 2, 3)  # IBM 1, HMM, and HMM with fertilities; each begins from the one before
-CHAINS = 3  # sampling chains of one run, whose counts eflomal adds up before it decides on the links
+CHAINS = 3  # sampling chains of a run; eflomal adds up their counts
 REVERSE = "-r"
-WAYS = ("-f", REVERSE)  # eflomal's options: forward, a source token for each target token; and reverse
+WAYS = ("-f", REVERSE)  # eflomal's options: forward (a source token for each target token), reverse
 NULL_PRIOR = 0.2
 MAX_FERTILITY = 7  # eflomal counts greater ones as this one
-MAX_ALIGNED = 1023  # tokens; eflomal aligns no longer sentences: they get no links
+MAX_ALIGNED = 1023  # tokens: eflomal does not align longer sentences
 
 Sentences = Sequence[Sequence[str]]  # the tokens of each sentence of one side of a text
 
@@ -46,10 +45,10 @@ _RANDOM_DEVICE = b"/dev/urandom\0"
 
 @dataclass(frozen=True)
 class Settings:
-    """How eflomal is run: its model, one of :data:`MODELS`, and how many runs at a time."""
+    """Settings of eflomal: its model, one of :data:`MODELS`, and the number of runs at a time."""
 
     model: int = 3
-    threads: int = 2  # for each direction one
+    threads: int = 2  # one for each direction
 
 
 def align(sources: Sentences, targets: Sentences, symmetrization: str, seed: int) -> list[Alignment]:
@@ -58,7 +57,7 @@ def align(sources: Sentences, targets: Sentences, symmetrization: str, seed: int
 
 
 class Aligner:
-    """Aligns the parts of a text, one after the other; what the first teaches helps to align the others."""
+    """Aligns the parts of a text one after the other; the first gives the priors of the others."""
 
     def __init__(self, symmetrization: str, seed: int, settings: Settings = Settings()) -> None:
         ways = {"forward": ("-f",), "reverse": ("-r",)}.get(symmetrization, WAYS)
@@ -68,25 +67,25 @@ class Aligner:
     def __call__(self, sources: Sentences, targets: Sentences) -> Iterator[Alignment]:
         """Yield the alignments of the next part."""
         (sampled,) = self._runs(sources, targets).draws
-        forward, reverse = sampled[0], sampled[-1]  # one and the same where only one is asked for
+        forward, reverse = sampled[0], sampled[-1]  # the same links if only one direction is asked for
         for pair, (source, target) in enumerate(zip(sources, targets, strict=True)):
             links = self._symmetrize(forward.as_set(pair), reverse.as_set(pair))
             yield Alignment(links, source_length=len(source), target_length=len(target))
 
 
 class Sampler:
-    """Aligns as :class:`Aligner` by several samplers, each with a seed of its own; keeps all their links."""
+    """Aligns as :class:`Aligner` by several samplers with different seeds; returns the links of each."""
 
     def __init__(self, samplers: int, seed: int, settings: Settings = Settings()) -> None:
         self._runs = _Runs([(seed << 16) + number for number in range(samplers)], 1, settings)
 
     def __call__(self, sources: Sentences, targets: Sentences) -> Samples:
-        """Return what the samplers drew for the next part."""
+        """Return the links that the samplers draw for the next part."""
         return self._runs(sources, targets)
 
 
 class _Runs:
-    """Runs of eflomal on the parts of a text: each way with each seed, some side by side."""
+    """Runs of eflomal on the parts of a text: each direction with each seed, some side by side."""
 
     def __init__(
         self, seeds: Sequence[int], chains: int, settings: Settings, ways: Sequence[str] = WAYS
@@ -95,7 +94,7 @@ class _Runs:
         self._priors: dict[str, Priors] = {}
 
     def __call__(self, sources: Sentences, targets: Sentences) -> Samples:
-        """Return what each seed drew each way for a part; the first part gives the priors of the others."""
+        """Return the links of each seed and direction for a part; the first part gives the others' priors."""
         program = _find_eflomal()
         began = time.monotonic()
         LOGGER.info(f"aligning {counted(len(sources), 'pair')}")
@@ -166,7 +165,7 @@ def _write(path: Path, lines: Iterable[str]) -> None:
 
 
 def _command(program: Path, flag: str, pairs: int, chains: int, model: int) -> list[str]:
-    """Return the command of a run in one direction; iterations are as many as eflomal itself chooses."""
+    """Return the command of a run in one direction, with eflomal's own number of iterations."""
     iterations = max(2, round(5000 / math.sqrt(max(1, pairs))))
     few = max(1, iterations // 4)
     schedule = [*(max(2, few), few)[: model - 1], iterations]
@@ -208,7 +207,7 @@ class Side:
         return cls(vocabulary, np.array(ends), np.array(tokens, np.int32))
 
     def lines(self) -> Iterator[str]:
-        """Yield what eflomal reads: the number of sentences and of words, then each sentence."""
+        """Yield the lines of eflomal's input: the numbers of sentences and words, then each sentence."""
         yield f"{len(self.starts) - 1} {len(self.vocabulary)}"
         for begin, end in zip(self.starts[:-1].tolist(), self.starts[1:].tolist(), strict=True):
             yield " ".join(map(str, (end - begin, *self.tokens[begin:end].tolist())))
@@ -216,7 +215,7 @@ class Side:
 
 @dataclass(frozen=True, slots=True)
 class Priors:
-    """Counts of one direction, in which each token of one side is linked to one of the other, or to none."""
+    """Counts of one direction: each token of one side is linked to at most one token of the other."""
 
     words: tuple[Mapping[str, int], Mapping[str, int]]  # word → number, of the other side and of the first
     lexicon: np.ndarray  # (pairs, 2): numbers of linked words
@@ -226,7 +225,7 @@ class Priors:
 
     @classmethod
     def learn(cls, sides: tuple[Side, Side], draws: Sequence[Links], is_reverse: bool) -> Priors:
-        """Count the links of samplers on average; ``is_reverse``: each source token has one at most."""
+        """Average the counts of several samplers; ``is_reverse``: each source token has one link at most."""
         given, emitted = sides[::-1] if is_reverse else sides
         parts = [_counted(given, emitted, *_ends(links, is_reverse)) for links in draws]
         kinds = map(np.concatenate, zip(*parts, strict=True))
@@ -236,7 +235,7 @@ class Priors:
         return cls((given.vocabulary, emitted.vocabulary), lexicon, jumps, fertilities, shares)
 
     def lines(self, sides: tuple[Side, Side], is_reverse: bool) -> Iterator[str]:
-        """Yield the file of priors that eflomal reads for another text; it counts words from 1."""
+        """Yield the lines of eflomal's file of priors for another text, with words numbered from 1."""
         vocabularies = [side.vocabulary for side in (sides[::-1] if is_reverse else sides)]
         given, emitted = (  # the numbers of words in the other text, from 1; 0: not there
             np.array([vocabulary.get(word, -1) + 1 for word in words], np.int64)
@@ -257,7 +256,7 @@ class Priors:
 
 
 def _ends(links: Links, is_reverse: bool) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return the pair of each link, and its tokens: of the side with several links a token, then one."""
+    """Return of each link its pair, and its tokens: first of the side with several links a token."""
     pairs = np.repeat(np.arange(len(links.starts) - 1), np.diff(links.starts))
     ends = (links.targets, links.sources) if is_reverse else (links.sources, links.targets)
     order = np.lexsort((ends[1], pairs))

@@ -1,4 +1,4 @@
-"""The order of the source tokens that an alignment asks for, without ties and with them.
+"""The order of the source tokens that an alignment asks for: a permutation, or groups with ties.
 
 The gold order shows the upper bound of preordering (Kawara et al. 2021, Table V); every alignment has one.
 BTG models are trained and orders are evaluated by target groups, as in Google's topdown-btg-preordering; the
@@ -30,9 +30,9 @@ def gold_permutation(
 ) -> Permutation:
     """Return the reordering that sorts the source tokens by the target tokens that they are linked to.
 
-    Only sure links count, by a statistic of their targets; equal tokens stay in source order. An unaligned
+    Tokens are sorted by a statistic of their sure links' targets; ties keep the source order. An unaligned
     token moves with its ``nearest`` aligned token (of two the left), or with the next one on its ``left`` or
-    ``right`` (if there is one, else on the other), or it ``keep``s its position. O(n log n).
+    ``right`` (or else on the other side), or it ``keep``s its position. O(n log n).
     """
     alignment.check_within(source_length)
     value = STATISTICS[statistic]
@@ -51,7 +51,7 @@ def gold_permutation(
 
 def _anchor(aligned: Sequence[int], token: int, side: str) -> int:
     place = bisect_left(aligned, token)
-    near = aligned[max(place - 1, 0) : place + 1]  # the next on the left, and on the right or itself
+    near = aligned[max(place - 1, 0) : place + 1]  # on the left; itself, or on the right
     if side == "nearest":
         return min(near, key=lambda other: abs(other - token))
     return near[0] if side == "left" and near[-1] != token else near[-1]
@@ -61,10 +61,10 @@ UNALIGNED = -1  # target group of an unaligned token
 
 
 def target_groups(alignment: Alignment, source_length: int) -> tuple[int, ...] | None:
-    """Rank the source tokens by the target tokens they are linked to, from 0; ``UNALIGNED``: by none.
+    """Rank the source tokens by their target tokens, from 0; ``UNALIGNED``: it has none.
 
-    Token a comes before token b if its first target token is not after b's first, and its last not after b's
-    last. None if two tokens have no order. Only sure links count. O(n log n).
+    Token a comes before token b if a's first and last target tokens are not after those of b. None: two
+    tokens have no order. Only sure links count. O(n log n).
 
         links 0-0 1-5 1-6 3-2 4-3 5-7, six tokens  ->  0 3 -1 1 2 4
     """
@@ -77,9 +77,9 @@ def trusted_groups(
 ) -> tuple[tuple[int, ...], tuple[float, ...]] | None:
     """Rank the source tokens as :func:`target_groups`, and return the confidence of each, too.
 
-    That is the highest among its links, and only those links count; an unaligned token has 1. Of tokens that
-    have no order with others, the less confident one, or the one on the right, counts as unaligned. None if
-    two tokens that are certain have no order. O(n²) at worst.
+    A token's confidence is the highest confidence among its links. Only the links with that confidence count;
+    an unaligned token has 1. Of two tokens without an order, the less confident one, or else the right one,
+    counts as unaligned. None: two certain tokens have no order. O(n²) at worst.
     """
     if not alignment.doubtful:
         groups = target_groups(alignment, source_length)
@@ -99,7 +99,7 @@ def trusted_groups(
 
 
 def _fit(extents: list[tuple[int, int] | None], confidences: list[float]) -> bool:
-    """Take the extents of tokens without an order from them; say whether the certain tokens have one."""
+    """Remove extents that have no order with others; return whether the certain tokens have one."""
     chain: list[tuple[int, int]] = []
     for i in sorted(range(len(extents)), key=lambda i: (-confidences[i], i)):
         extent = extents[i]

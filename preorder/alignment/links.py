@@ -1,4 +1,4 @@
-"""One alignment of those in both directions (Och and Ney 2003; Koehn et al. 2003), or of several samplers."""
+"""Symmetrise alignments of both directions (Och and Ney 2003; Koehn et al. 2003), or let samplers vote."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ NEIGHBOURS = tuple((di, dj) for di in (-1, 0, 1) for dj in (-1, 0, 1) if (di, dj
 def grow_diag(forward: LinkSet, reverse: LinkSet, final: Final | None = None) -> frozenset[Link]:
     """Take the links of both directions, then some links of one direction.
 
-    grow-diag: as long as there is one, take a link that is next to a taken link (diagonally too) and whose
-    source or target word has no link yet. Then, with ``final``, take links of one direction whose source or
-    target word (``any``), or both (``all``: final-and), have no link yet. Links are looked at in the order
-    of their indices, so that equal input gives equal links.
+    grow-diag: while there are any, take links next to a taken link (also diagonally) whose source or target
+    word has no link yet. Then, with ``final``, take links of one direction whose source or target word
+    (``any``), or both (``all``: final-and), have no link yet. Links are visited in the order of their indices: equal input
+    gives equal links.
     """
     union = forward | reverse
     links = set(forward & reverse)
@@ -35,7 +35,7 @@ def grow_diag(forward: LinkSet, reverse: LinkSet, final: Final | None = None) ->
         targets.add(link[1])
 
     queue = sorted(links)
-    for i, j in queue:  # grows while it is walked: each new link has its own neighbourhood visited
+    for i, j in queue:  # it grows in the loop: the neighbours of new links are visited, too
         for di, dj in NEIGHBOURS:
             near = (i + di, j + dj)
             if near in union and near not in links and (near[0] not in sources or near[1] not in targets):
@@ -83,7 +83,7 @@ class Links:
 
 @dataclass(frozen=True, slots=True)
 class Samples:
-    """What several samplers drew: of each its forward (a source token a target token) and reverse links."""
+    """The links of several samplers: forward (a source token for each target token) and reverse."""
 
     source_lengths: np.ndarray  # (pairs), in tokens; 0 where there are too many to align
     target_lengths: np.ndarray
@@ -93,7 +93,7 @@ class Samples:
         return len(self.source_lengths)
 
     def shares(self, pair: int) -> np.ndarray:
-        """Return the shares of samplers that drew each link: ``[forward or reverse, source, target]``."""
+        """Return the share of samplers that drew each link: ``[forward or reverse, source, target]``."""
         found = np.zeros((2, self.source_lengths[pair], self.target_lengths[pair]), np.float32)
         for draw in self.draws:
             for direction, links in enumerate(draw):
@@ -111,7 +111,7 @@ def read_links(path: Path) -> Links:
 
 
 def confident(confidences: np.ndarray, least: float) -> Alignment:
-    """Return the links of confidences ``[source, target]``, rounded to three places, at least ``least``."""
+    """Return links whose confidence ``[source, target]``, rounded to 3 places, is at least ``least``."""
     rounded = confidences.astype(float).round(3)
     sources, targets = np.nonzero((rounded >= round(least, 3)) & (rounded > 0))
     links = zip(sources.tolist(), targets.tolist(), strict=True)
@@ -119,5 +119,5 @@ def confident(confidences: np.ndarray, least: float) -> Alignment:
 
 
 def agreement(samples: Samples, least: float) -> Iterator[Alignment]:
-    """Yield the links on which the samplers agree; the confidence is the share of all that drew the link."""
+    """Yield the links on which samplers agree; the confidence is the share of samplers with the link."""
     return (confident(samples.shares(pair).mean(axis=0), least) for pair in range(len(samples)))

@@ -1,8 +1,8 @@
-"""How probable each link is, learnt from a few hand-aligned sentences that are aligned with the corpus.
+"""Learn the probability of links from a few hand-aligned sentences that are aligned with the corpus.
 
 A classifier (gradient boosting, scikit-learn) sees for each possible link how many samplers drew it and its
-neighbours, how often its words are linked in the whole corpus, what rivals it has and how frequent its words
-are. A possible link is one that a sampler drew, or next to one that many drew.
+neighbours, how often its words are linked in the corpus, its rivals, and the frequency of its words. A link
+is possible if a sampler drew it, or many drew a neighbour.
 """
 
 from __future__ import annotations
@@ -23,20 +23,20 @@ from preorder.errors import UsageError
 _LEAST = 20  # fewer hand-aligned sentences teach nothing
 _ITERATIONS = 80
 _LEARNING_RATE = 0.1
-_NEAR = 0.3  # share of the samplers that drew a link whose neighbours are possible, too
+_NEAR = 0.3  # share of samplers that drew a link, from which its neighbours are possible
 _BLOCK = 1000  # sentence pairs that are classified at once
 _FOLDS = 5
 
 
 @dataclass(frozen=True, slots=True)
 class Corpus:
-    """A bitext, what samplers drew for it, and how often they linked each pair of words."""
+    """A bitext, the links of samplers, and how often they link each pair of words."""
 
     sides: tuple[Side, Side]
     frequencies: tuple[np.ndarray, ...]  # of the words of either side
     samples: Samples
     keys: np.ndarray  # the linked pairs of words, each as one number, ascending
-    counts: np.ndarray  # in how many places they are linked, each by the share of the samplers that did so
+    counts: np.ndarray  # places where they are linked, each weighted by the share of samplers
 
     @classmethod
     def build(
@@ -45,7 +45,7 @@ class Corpus:
         """Count the words and their links. O(tokens + links log links)."""
         sides = Side.of(sources), Side.of(targets)
         frequencies = tuple(np.bincount(side.tokens, minlength=len(side.vocabulary)) for side in sides)
-        keys = np.array([-1])  # of no words: so that there is a key
+        keys = np.array([-1])  # of no words: there is always a key
         counts: np.ndarray = np.zeros(1)
         for links in chain.from_iterable(samples.draws):
             pairs = np.repeat(np.arange(len(samples)), np.diff(links.starts))
@@ -62,7 +62,7 @@ class Corpus:
         return [tokens[bound].astype(np.int64) for tokens, bound in bounds]
 
     def linked(self, sources: np.ndarray, targets: np.ndarray) -> np.ndarray:
-        """Return in how many places of the corpus the samplers link pairs of words. O(log links) each."""
+        """Return how often the samplers link pairs of words in the corpus. O(log links) each."""
         wanted = sources * len(self.frequencies[1]) + targets
         found = np.minimum(np.searchsorted(self.keys, wanted), len(self.keys) - 1)
         return np.where(self.keys[found] == wanted, self.counts[found], 0)
@@ -77,7 +77,7 @@ class Candidates(NamedTuple):
     features: np.ndarray  # (links, features)
 
 
-Known = Sequence[tuple[Candidates, Set[Link]]]  # possible links of hand-aligned pairs, and the right ones
+Known = Sequence[tuple[Candidates, Set[Link]]]  # possible and right links of hand-aligned pairs
 
 
 def candidates(corpus: Corpus, pair: int) -> Candidates:
@@ -114,12 +114,12 @@ def check_enough(count: int) -> None:
 
 
 def known_candidates(corpus: Corpus, hand: Mapping[int, Alignment]) -> Known:
-    """Return the possible links of hand-aligned sentence pairs beside the right ones."""
+    """Return the possible and the right links of hand-aligned sentence pairs."""
     return [(candidates(corpus, pair), alignment.links) for pair, alignment in hand.items()]
 
 
 def learn(known: Known, seed: int) -> HistGradientBoostingClassifier:
-    """Learn from the possible links of hand-aligned sentences, and which of them are right."""
+    """Learn which possible links of hand-aligned sentences are right."""
     pairs = ((zip(each.sources.tolist(), each.targets.tolist(), strict=True), links) for each, links in known)
     right = np.array([link in links for found, links in pairs for link in found])
     if right.all() or not right.any():
@@ -133,7 +133,7 @@ def learn(known: Known, seed: int) -> HistGradientBoostingClassifier:
 def _confidences(
     classifier: HistGradientBoostingClassifier, found: Sequence[Candidates]
 ) -> Iterator[np.ndarray]:
-    """Yield for each sentence pair the probabilities of all links, 0 for those that are not possible."""
+    """Yield for each sentence pair the probabilities of all links; impossible ones have 0."""
     features = np.concatenate([each.features for each in found])
     probabilities = classifier.predict_proba(features)[:, 1] if len(features) else np.zeros(0)
     ends = np.cumsum([len(each.sources) for each in found])[:-1]
@@ -146,14 +146,14 @@ def _confidences(
 def rescored(
     corpus: Corpus, classifier: HistGradientBoostingClassifier, pairs: Sequence[int]
 ) -> Iterator[np.ndarray]:
-    """Yield for each of these sentence pairs how probable its links are: (source length, target length)."""
+    """Yield the probabilities of links for each of these sentence pairs: ``[source, target]``."""
     for first in range(0, len(pairs), _BLOCK):
         block = pairs[first : first + _BLOCK]
         yield from _confidences(classifier, [candidates(corpus, pair) for pair in block])
 
 
 def cross_validated(known: Known, seed: int) -> list[np.ndarray]:
-    """Return how probable the links of hand-aligned sentences are, learnt from the other four fifths."""
+    """Return the probabilities of links of hand-aligned sentences, learnt from the other four fifths."""
     order = np.random.default_rng(seed).permutation(len(known))
     found: dict[int, np.ndarray] = {}
     for fold in range(_FOLDS):

@@ -1,7 +1,7 @@
-"""Which words the tokens of another text stem from, and links that follow.
+"""Map the tokens of a sentence to its words, and links to other tokens.
 
 Both texts are one sentence, as words and subwords, or as the tokens of two tokenisers. They may spell
-characters differently (:mod:`preorder.data.spellings`). Tokens may have been put in, left out, or masked.
+characters differently (:mod:`preorder.data.spellings`). Tokens may be inserted, left out, or masked.
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ from preorder.data import spellings
 from preorder.data.sentence import Alignment, Link
 from preorder.errors import DataError, shown
 
-BLOCK = 256  # pieces that are compared with the text at a time where they do not spell it
+BLOCK = 256  # pieces that are compared with a different text at a time
 REACH = 1 << 12  # characters of the text that a block is compared with
 
 _ALL: frozenset[str] = frozenset(spellings.MARKS)
 _LOW = -(1 << 30)
 
-NewTokens = Sequence[Sequence[int]]  # the new tokens, from 0, that each old one shares characters with
-Differences = list[tuple[str, str]]  # characters of the words, and others of the pieces in their place
+NewTokens = Sequence[Sequence[int]]  # for each old token the new tokens, from 0, with common characters
+Differences = list[tuple[str, str]]  # characters of the words, and of the pieces in their place
 
 T = TypeVar("T")
 
@@ -34,11 +34,11 @@ T = TypeVar("T")
 def words_of_pieces(pieces: Sequence[str], words: Sequence[str]) -> list[range]:
     """Return for each piece the indices of the words that it shares characters with.
 
-    The pieces are aligned with the words in order: most equal characters, then fewest gaps, which should not
-    begin or end inside a word. Linear where the pieces spell the words, also with others before or after
-    them; else in blocks. A subword tokeniser's mark by itself stems from the word that it marks. A piece that
-    spells no word stems from the word in its place, if no other piece does; else its range is empty and
-    begins at the next word.
+    Pieces are aligned with the words in order: most equal characters, then fewest gaps, which should not
+    begin or end inside a word. Linear if the pieces spell the words, also with other pieces before or after;
+    else in blocks. A subword mark by itself belongs to the word that it marks. A piece that spells no word
+    belongs to the word in its place, if no other piece does; else its range is empty and begins at the next
+    word.
 
     >>> words_of_pieces(["▁un", "seen", "▁", "cat", "s"], ["unseen", "cats"])
     [range(0, 1), range(0, 1), range(1, 2), range(1, 2), range(1, 2)]
@@ -47,7 +47,7 @@ def words_of_pieces(pieces: Sequence[str], words: Sequence[str]) -> list[range]:
 
 
 def overlapping(old: Sequence[str], new: Sequence[str], strict: bool = True) -> NewTokens:
-    """Return the new tokens that share characters with each old one; ``strict``: all must be the same."""
+    """Return the new tokens that share characters with each old one; ``strict``: all must be equal."""
     stems, differences = _compare(new, old)
     if strict and differences:
         raise DataError("these are not the same characters: {} and {}".format(*map(shown, differences[0])))
@@ -59,10 +59,10 @@ def overlapping(old: Sequence[str], new: Sequence[str], strict: bool = True) -> 
 
 
 def map_links(alignment: Alignment, sources: NewTokens | None, targets: NewTokens | None) -> Alignment:
-    """Map the links of a sentence pair by what :func:`overlapping` returns; None: a side's tokens stay.
+    """Map the links of a sentence pair by the results of :func:`overlapping`; None: a side stays.
 
-    A link becomes links between all tokens that share characters with its own. Of several confidences it
-    has the greatest; it is possible only if no sure link became it.
+    A link becomes links between all tokens that share characters with its own. A new link has the highest
+    confidence of its sources; it is possible if no sure link is among them.
     """
     sides = sources, targets
     alignment.check_within(*(None if new is None else len(new) for new in sides))
@@ -80,7 +80,7 @@ def map_links(alignment: Alignment, sources: NewTokens | None, targets: NewToken
 
 
 def _compare(pieces: Sequence[str], words: Sequence[str]) -> tuple[list[range], Differences]:
-    """Return :func:`words_of_pieces`, and where the texts differ."""
+    """Return :func:`words_of_pieces`, and the differences of the texts."""
     if list(pieces) == list(words):
         return _single(words), []
     added = spellings.added_marks(pieces, words)
@@ -100,7 +100,7 @@ def _compare(pieces: Sequence[str], words: Sequence[str]) -> tuple[list[range], 
 
 
 def _with_marks(values: list[T | None], tokens: Sequence[str], default: T) -> list[T]:
-    """Give tokens without a value, which are marks, the value of the token that they mark."""
+    """Give marks, which have no value, the value of the token that they mark."""
     for index in reversed(range(len(values) - 1)):
         if values[index] is None and not tokens[index].startswith("｟mrk_end"):
             values[index] = values[index + 1]
@@ -111,20 +111,20 @@ def _with_marks(values: list[T | None], tokens: Sequence[str], default: T) -> li
 
 
 class _Unit(NamedTuple):
-    """Characters of a text, and the tokens that spell them: one, or some that cut a spelling (``&quot;``)."""
+    """Characters of a text, and the tokens that spell them: one, or the parts of a spelling (``&quot;``)."""
 
     spelled: str
     tokens: range
-    is_mark: bool = False  # need not be in the other text
+    is_mark: bool = False  # the other text may lack it
     is_unknown: bool = False  # stands for any characters
-    begins_inside: bool | None = None  # a word, as its marks say; None: they do not
+    begins_inside: bool | None = None  # a word, by its marks; None: unknown
     ends_inside: bool | None = None
 
 
 def _readings(
     pieces: Sequence[str], words: Sequence[str], added: frozenset[str]
 ) -> Iterator[tuple[list[_Unit], list[_Unit]]]:
-    """Yield ways to read pieces and words, the likeliest first."""
+    """Yield readings of pieces and words, the most likely first."""
     removed = spellings.added_marks(words, pieces)
     either = added | removed
     seen = []
@@ -166,7 +166,7 @@ def _readings(
 def _as_bytes(
     pieces: Sequence[str], words: Sequence[str], marks: frozenset[str]
 ) -> list[tuple[Sequence[str], Sequence[str]]]:
-    """Return both sides as they are, and with one read as a BPE of bytes: first, if it has its mark."""
+    """Return both sides as they are, and with one read as byte-level BPE: first if it has the mark."""
     whole = [[spellings.from_byte_level(token) for token in side] for side in (pieces, words)]
     readings = [(whole[0], words), (pieces, whole[1])]
     marked = [one for one, side in zip(readings, (pieces, words), strict=True) if "Ġ" in "".join(side)]
@@ -183,7 +183,7 @@ def _without_slight(units: Sequence[_Unit]) -> list[_Unit]:
 
 
 def _stems(pieces: list[_Unit], words: list[_Unit]) -> tuple[list[range | None], Differences]:
-    """Return the words of each token of the pieces, None for marks, and where the texts differ."""
+    """Return the words of each piece's tokens, None for marks, and the differences of the texts."""
     text = "".join(word.spelled for word in words)
     owners = [word.tokens for word in words for _ in word.spelled]
     owners.append(range(words[-1].tokens.stop if words else 0, 0))  # behind the last word
@@ -196,7 +196,7 @@ def _stems(pieces: list[_Unit], words: list[_Unit]) -> tuple[list[range | None],
         if found is None:
             continue
         place = found.start
-        if low < high or cursor < place:  # a gap
+        if low < high or cursor < place:  # there is a gap
             missed = [piece for piece in pieces[low:high] if not piece.is_mark]
             lost = [index for index in range(cursor, place) if not _is_slight(text[index])]
             texts = (text[index] for index in lost), (c for piece in missed for c in piece.spelled)
@@ -205,7 +205,7 @@ def _stems(pieces: list[_Unit], words: list[_Unit]) -> tuple[list[range | None],
             if any(difference) and not is_unknown:
                 differences.append(difference)
             free = list(dict.fromkeys(owners[index] for index in lost or range(cursor, place)))
-            served = []  # words that have pieces, and whose marks do not ask for more
+            served = []  # words with pieces whose marks ask for no more
             if low and not pieces[low - 1].ends_inside:
                 served.append(owners[cursor - 1])
             if high < len(pieces) and not pieces[high].begins_inside:
@@ -224,12 +224,12 @@ def _stems(pieces: list[_Unit], words: list[_Unit]) -> tuple[list[range | None],
 
 
 def _is_slight(character: str) -> bool:
-    """Return whether tools leave the character out: an accent, a space, or one that is not seen."""
+    """Return whether tools may leave a character out: an accent, a space, or an invisible one."""
     return unicodedata.category(character) in {"Mn", "Me", "Cf", "Cc", "Zs"}
 
 
 def _places(pieces: Sequence[_Unit], text: str, borders: set[int]) -> list[range | None]:
-    """Return the characters of the text that each piece spells; None: it spells none."""
+    """Return the range of text that each piece spells; None: it spells nothing there."""
     places: list[range | None] = [None] * len(pieces)
     lengths = [0 if piece.is_mark else len(piece.spelled) for piece in pieces]
     begins = list(accumulate(lengths, initial=0))
@@ -261,15 +261,15 @@ def _places(pieces: Sequence[_Unit], text: str, borders: set[int]) -> list[range
 
 
 def _best_places(pieces: Sequence[_Unit], text: str, inside: NDArray[np.int32]) -> list[range | None]:
-    """Return :func:`_places`, the best of all ways.
+    """Return the best :func:`_places` by dynamic programming.
 
-    An equal character counts 2. An unknown piece takes one or more characters, which count nothing. Each of
-    these counts -1: a gap, in the pieces or in the text or in both at a place; its begin and its end, if
-    inside a word; the begin and the end of a piece, if its marks say otherwise; a border of words inside a
-    piece. ``inside`` is 1 for each place inside a word, else 0.
+    An equal character scores 2. An unknown piece takes one or more characters, which score 0. These score -1:
+    a gap in the pieces, in the text, or in both at one place; its begin and its end inside a word; the begin
+    and the end of a piece against its marks; a border of words inside a piece. ``inside`` is 1 for each place
+    inside a word, else 0.
     """
     outside = np.cumsum(1 - inside)
-    tight = np.full(len(inside), _LOW, np.int32)  # the best score by the place reached, behind an equal piece
+    tight = np.full(len(inside), _LOW, np.int32)  # best score at each place, behind an equal piece
     tight[0] = 0
     loose = np.maximum.accumulate(tight - 1 - inside)  # the same in a gap
     rows = [(tight, loose)]

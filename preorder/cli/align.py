@@ -94,9 +94,9 @@ def _read(source: str, target: str) -> list[tuple[str, Iterator]]:
 
 
 def _chunks(source: str, target: str, size: int) -> Iterator[tuple[Sentences, Sentences]]:
-    """Yield so many sources and targets at once.
+    """Yield ``size`` sources and targets at a time.
 
-    Files are read once to their end before, to find what is wrong with them before the work of hours.
+    Files are first read to their end: errors in them appear before hours of work.
     """
     if os.path.isfile(source) and os.path.isfile(target):
         collections.deque(files.in_parallel(*_read(source, target)), maxlen=0)
@@ -116,7 +116,7 @@ def _rescored(
     least: float,
     chunks: Iterable[tuple[Sentences, Sentences]],
 ) -> Iterator[Alignment]:
-    """Align, and rescore the links by what hand-aligned sentences teach, aligned with the first chunk."""
+    """Align; rescore links by hand-aligned sentences, which are aligned with the first chunk."""
     from preorder.alignment import rescoring
     from preorder.metrics.alignment import alignment_counts, alignment_scores
 

@@ -62,7 +62,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 @dataclass(frozen=True)
 class _Job:
-    """A text to be annotated, or each of the shards that its paths stand for."""
+    """A text to be annotated, or a pattern of shards to be annotated."""
 
     source: Source
     out: str
@@ -112,7 +112,7 @@ def _do_shards(folder: Folder, job: _Job, stanza: AnnotatorOptions | None, worke
 
 
 def _do(job: _Job, stanza: AnnotatorOptions | None, workers: int, shard: Shard | None, tick: Tick) -> None:
-    """Annotate a file, or a shard; 0 workers: this process runs Stanza itself."""
+    """Annotate a file or a shard; 0 workers: this process runs Stanza."""
     if shard is not None:
         job = shards.for_shard(job, shard)
     beside = _beside(job, stanza)

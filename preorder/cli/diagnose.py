@@ -95,7 +95,7 @@ def _tokenizers(text: str) -> str:
 
 @dataclass(frozen=True)
 class Answer:
-    """What is said of one question: of the pair, of translations, of their order by links."""
+    """The answer to one question: about the pair, translations, or their order by links."""
 
     key: str  # of its object in JSON
     found: dict[str, Any]
@@ -159,7 +159,7 @@ def run(arguments: argparse.Namespace) -> None:
 
 
 def _asked(arguments: argparse.Namespace) -> tuple[bool, bool, bool]:
-    """Return whether pair, headroom and order by links are asked for, and refuse options that miss others."""
+    """Return whether pair, headroom and order by links are asked for; refuse incomplete options."""
     has_pair = arguments.src is not None and (arguments.tgt or arguments.align) is not None
     by_links = bool(arguments.test_src and arguments.hyp)
     has_headroom = bool(arguments.ref and arguments.hyp)

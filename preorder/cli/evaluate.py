@@ -48,8 +48,8 @@ READINGS: dict[str, Callable[[Alignment, Alignment], tuple[Alignment, Alignment]
     "the others do (preorder map --first-index 1)": lambda ours, gold: (ours.from_one(), gold),
     "one of the files is target-source (preorder map --reverse)": lambda ours, gold: (ours, gold.reversed()),
 }
-"""How links may be meant."""
-CLEARLY = 0.1  # by how much the alignment error rate falls if links were not meant as they are read
+"""Other readings of links, and how to convert them."""
+CLEARLY = 0.1  # fall of the alignment error rate that shows another reading
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
@@ -95,7 +95,7 @@ def _evaluate_alignment(arguments: argparse.Namespace) -> None:
     for reading, read in READINGS.items() if arguments.gold_first_index is None else ():
         try:
             other = scores(read)
-        except DataError:  # they cannot be so read
+        except DataError:  # this reading is impossible
             continue
         if other.aer + CLEARLY <= found.aer:
             raise DataError(

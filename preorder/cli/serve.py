@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 ADDRESS, PORT = "127.0.0.1", 8017
 MAX_BYTES = 2**20  # of a request: some 10,000 lines
 MAX_LENGTH = 500  # tokens of a sentence: time grows by the cube of them
-THREADS = 4  # that read requests and write answers; one at a time orders
+THREADS = 4  # of requests and answers; one at a time orders
 POLICY = "default-src 'none'; style-src 'unsafe-inline'; form-action 'self'; base-uri 'none'"
 
 EXAMPLES = """\
@@ -83,7 +83,7 @@ def run(arguments: argparse.Namespace) -> None:
 
 
 def load_service(arguments: argparse.Namespace) -> Service:
-    """Load the model, and check that it can order sentences that come alone."""
+    """Load the model, and check that it needs no files beside the text."""
     model = load_model(arguments.model)
     _, stanza = source.for_model(Source(stanza_dir=arguments.stanza_dir), model)
     if stanza is None:
@@ -95,7 +95,7 @@ def load_service(arguments: argparse.Namespace) -> Service:
 
 @dataclass
 class Service:
-    """A model that answers requests, one at a time."""
+    """A model that answers one request at a time."""
 
     name: str
     model: Model
@@ -123,7 +123,7 @@ class Service:
             return list(ordered_lines(self.model, self.sentences(lines), form, warn_of_escapes, self.stanza))
 
     def picture(self, line: str, target: str, links: str) -> tuple[SentenceView, Any]:
-        """Return a sentence, with its translation and links if they are given, and what ``show`` draws."""
+        """Return a sentence with its translation and links, if given, and the picture of ``show``."""
         from preorder.analysis.sentence_view import SentenceView
 
         words = parse_tokens(target) or None
@@ -208,7 +208,7 @@ def make_app(service: Service) -> Flask:
 
 
 def _drawing(view: SentenceView) -> Any:
-    """Return the picture of ``preorder show``; without matplotlib its text."""
+    """Return the picture of ``preorder show``, or without matplotlib its text."""
     from markupsafe import Markup, escape
 
     from preorder.analysis.plots import svg_element

@@ -72,7 +72,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 @dataclass(frozen=True)
 class _Job:
-    """Which sentences are shown, and in which order."""
+    """The sentences to show, and their orders."""
 
     source: Source
     model: str | None
@@ -152,7 +152,7 @@ def _chosen(job: _Job, count: int, total: int) -> str:
 
 @dataclass(frozen=True)
 class _Row:
-    """What files tell of a sentence; its line is counted from 1."""
+    """A sentence with its line number, from 1, and what files say of it."""
 
     line: int
     sentence: Sentence
@@ -162,7 +162,7 @@ class _Row:
 
 
 def _read_rows(job: _Job) -> Iterator[_Row]:
-    """Yield the sentences of ``--lines``, or of all lines, but for those that are too short or long."""
+    """Yield the sentences of ``--lines``, or of all lines, except those that are too short or too long."""
     streams: dict[str, tuple[str, Iterator[Any]]] = {
         "sentence": (job.source.name, source.read_sentences(job.source))
     }
@@ -192,7 +192,7 @@ def _read_rows(job: _Job) -> Iterator[_Row]:
 def _read_views(
     name: str, rows: Iterable[_Row], model: Model | None, stanza: AnnotatorOptions | None
 ) -> Iterator[Numbered]:
-    """Yield each sentence in the order that a file gives or that the model predicts."""
+    """Yield each sentence with the order of a file or of the model."""
     rows, twins = tee(rows)
     found: Iterable[tuple[Permutation, BinaryTree | None, Any]]
     if model is None:
@@ -210,5 +210,5 @@ def _read_views(
 def _tree(order: Permutation) -> BinaryTree | None:
     try:
         return BinaryTree.from_permutation(order)
-    except DataError:  # few orders of long sentences have one
+    except DataError:  # few orders of long sentences have a tree
         return None

@@ -110,7 +110,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 @dataclass(frozen=True)
 class _Job:
-    """What is to be trained, and on which texts."""
+    """The options of a training, and its texts."""
 
     pairs: Sequence[Pair]
     given: Mapping[str, Any]  # options of methods and of their plan, by name
@@ -172,7 +172,7 @@ def _train(job: _Job, checkpoints: Checkpoints) -> Model:
     if job.cross_fit:
         check_folds(lines, job.cross_fit, plan.held_out)
         lines = range(len(sentences))
-    if stanza is not None:  # what is missing is told before the texts are aligned
+    if stanza is not None:  # missing models are an error before the texts are aligned
         annotation.prepare(stanza)
     elif initial is not None:
         initial.annotate(sentences[lines[0]])
@@ -212,7 +212,7 @@ def _plan(job: _Job, method: str, initial: Model | None, has_trees: bool) -> Tra
 def _aligned(
     words: Sequence[Any], targets: Sequence[Any], sizes: Sequence[int], seed: int
 ) -> list[Alignment]:
-    """Align pairs of so many lines each, one pair after another."""
+    """Align language pairs one after another, given the number of lines of each."""
     found: list[Alignment] = []
     for size in sizes:
         lines = slice(len(found), len(found) + size)
