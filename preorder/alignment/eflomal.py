@@ -30,7 +30,8 @@ from preorder.errors import MissingExtraError, UsageError
 from preorder.processes import start
 from preorder.progress import LOGGER, counted
 
-MODELS = (1, 2, 3)  # IBM 1, HMM, and HMM with fertilities; each begins from the one before
+MODEL = 3  # HMM with fertilities, after iterations of IBM 1 and HMM
+THREADS = 2  # runs at a time: one for each direction
 CHAINS = 3  # sampling chains of a run; eflomal adds up their counts
 REVERSE = "-r"
 WAYS = ("-f", REVERSE)  # eflomal's options: forward (a source token for each target token), reverse
@@ -43,14 +44,6 @@ Sentences = Sequence[Sequence[str]]  # the tokens of each sentence of one side o
 _RANDOM_DEVICE = b"/dev/urandom\0"
 
 
-@dataclass(frozen=True)
-class Settings:
-    """Settings of eflomal: its model, one of :data:`MODELS`, and the number of runs at a time."""
-
-    model: int = 3
-    threads: int = 2  # one for each direction
-
-
 def align(sources: Sentences, targets: Sentences, symmetrization: str, seed: int) -> list[Alignment]:
     """Align the tokens of sentences and of their translations; the same seed, from 0, gives equal links."""
     return list(Aligner(symmetrization, seed)(sources, targets))
@@ -59,10 +52,10 @@ def align(sources: Sentences, targets: Sentences, symmetrization: str, seed: int
 class Aligner:
     """Aligns the parts of a text one after the other; the first gives the priors of the others."""
 
-    def __init__(self, symmetrization: str, seed: int, settings: Settings = Settings()) -> None:
+    def __init__(self, symmetrization: str, seed: int, threads: int = THREADS) -> None:
         ways = {"forward": ("-f",), "reverse": ("-r",)}.get(symmetrization, WAYS)
         self._symmetrize = SYMMETRIZATIONS[symmetrization]
-        self._runs = _Runs([seed], CHAINS, settings, ways)
+        self._runs = _Runs([seed], CHAINS, threads, ways)
 
     def __call__(self, sources: Sentences, targets: Sentences) -> Iterator[Alignment]:
         """Yield the alignments of the next part."""
@@ -76,8 +69,8 @@ class Aligner:
 class Sampler:
     """Aligns as :class:`Aligner` by several samplers with different seeds; returns the links of each."""
 
-    def __init__(self, samplers: int, seed: int, settings: Settings = Settings()) -> None:
-        self._runs = _Runs([(seed << 16) + number for number in range(samplers)], 1, settings)
+    def __init__(self, samplers: int, seed: int, threads: int = THREADS) -> None:
+        self._runs = _Runs([(seed << 16) + number for number in range(samplers)], 1, threads)
 
     def __call__(self, sources: Sentences, targets: Sentences) -> Samples:
         """Return the links that the samplers draw for the next part."""
@@ -87,10 +80,8 @@ class Sampler:
 class _Runs:
     """Runs of eflomal on the parts of a text: each direction with each seed, some side by side."""
 
-    def __init__(
-        self, seeds: Sequence[int], chains: int, settings: Settings, ways: Sequence[str] = WAYS
-    ) -> None:
-        self._seeds, self._chains, self._settings, self._ways = seeds, chains, settings, ways
+    def __init__(self, seeds: Sequence[int], chains: int, threads: int, ways: Sequence[str] = WAYS) -> None:
+        self._seeds, self._chains, self._threads, self._ways = seeds, chains, threads, ways
         self._priors: dict[str, Priors] = {}
 
     def __call__(self, sources: Sentences, targets: Sentences) -> Samples:
@@ -127,10 +118,10 @@ class _Runs:
             (folder / str(number)).mkdir()
             seeded = _seeded_copy(program, folder / str(number), seed)
             for way in self._ways:
-                job = _command(seeded, way, pairs, self._chains, self._settings.model)
+                job = _command(seeded, way, pairs, self._chains)
                 jobs.append([*job, "-p", f"../priors{way}"] if self._priors else job)
-        for first in range(0, len(jobs), self._settings.threads):
-            side_by_side = jobs[first : first + self._settings.threads]
+        for first in range(0, len(jobs), self._threads):
+            side_by_side = jobs[first : first + self._threads]
             with contextlib.ExitStack() as runs:
                 for run in [runs.enter_context(_run(job)) for job in side_by_side]:
                     errors = run.communicate()[1].decode(errors="replace").strip().splitlines()
@@ -164,14 +155,13 @@ def _write(path: Path, lines: Iterable[str]) -> None:
         stream.writelines(f"{line}\n" for line in lines)
 
 
-def _command(program: Path, flag: str, pairs: int, chains: int, model: int) -> list[str]:
+def _command(program: Path, flag: str, pairs: int, chains: int) -> list[str]:
     """Return the command of a run in one direction, with eflomal's own number of iterations."""
     iterations = max(2, round(5000 / math.sqrt(max(1, pairs))))
     few = max(1, iterations // 4)
-    schedule = [*(max(2, few), few)[: model - 1], iterations]
-    command = [str(program), "-q", "-m", str(model), "-s", "../source", "-t", "../target"]
+    command = [str(program), "-q", "-m", str(MODEL), "-s", "../source", "-t", "../target"]
     command += ["-N", str(NULL_PRIOR), "-n", str(chains)]
-    for number, count in enumerate(schedule, 1):
+    for number, count in enumerate((max(2, few), few, iterations), 1):
         command += [f"-{number}", str(count)]
     return [*command, flag, f"links{flag}"]
 

@@ -22,7 +22,7 @@ def grow_diag(forward: LinkSet, reverse: LinkSet, final: Final | None = None) ->
 
     grow-diag: while there are any, take links next to a taken link (also diagonally) whose source or target
     word has no link yet. Then, with ``final``, take links of one direction whose source or target word
-    (``any``), or both (``all``: final-and), have no link yet. Links are visited in the order of indices, which
+    (``any``), or both (``all``: final-and), have no link yet. Links are visited by their indices, which
     makes the result reproducible.
     """
     union = forward | reverse

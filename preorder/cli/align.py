@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
 from itertools import chain, islice, starmap
 
-from preorder.alignment.eflomal import MODELS, Aligner, Sampler, Sentences, Settings
+from preorder.alignment.eflomal import THREADS, Aligner, Sampler, Sentences
 from preorder.alignment.links import DEFAULT_SYMMETRIZATION, SYMMETRIZATIONS, agreement, confident
 from preorder.command_line import options
 from preorder.data.formats import format_alignment, parse_source, parse_tokens, read_alignments
@@ -56,9 +56,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         hand_tgt="their target, tokenised as --tgt",
         hand_align="their links; see preorder map for other tokens",
     )
-    text = "eflomal's model: 1: IBM 1, 2: HMM, 3: HMM with fertilities (default: %(default)s)"
-    parser.add_argument("--eflomal-model", type=int, choices=MODELS, default=Settings.model, help=text)
-    add_number("--threads", options.workers, Settings.threads, "number of runs of eflomal side by side")
+    add_number("--threads", options.workers, THREADS, "number of runs of eflomal side by side")
     text = "lines to align at a time; statistics of the first N lines become eflomal's priors for the others"
     add_number("--chunk", options.positive, DEFAULT_CHUNK, text)
     options.add_seed(parser)
@@ -73,16 +71,15 @@ def run(arguments: argparse.Namespace) -> None:
         options.refuse(arguments, ("symmetrize",), "with --samplers or --hand-align")
     else:
         options.refuse(arguments, ("min_confidence",), "without --samplers or --hand-align")
-    settings = Settings(arguments.eflomal_model, arguments.threads)
     least = arguments.min_confidence or DEFAULT_MIN_CONFIDENCE
-    sample = Sampler(arguments.samplers or DEFAULT_SAMPLERS, arguments.seed, settings)
+    sample = Sampler(arguments.samplers or DEFAULT_SAMPLERS, arguments.seed, arguments.threads)
     chunks = _chunks(arguments.src, arguments.tgt, arguments.chunk)
     if arguments.hand_align:
         found = _rescored(*hand, sample, arguments.seed, least, chunks)
     elif arguments.samplers:
         found = chain.from_iterable(agreement(sample(*sides), least) for sides in chunks)
     else:
-        align = Aligner(arguments.symmetrize or DEFAULT_SYMMETRIZATION, arguments.seed, settings)
+        align = Aligner(arguments.symmetrize or DEFAULT_SYMMETRIZATION, arguments.seed, arguments.threads)
         found = chain.from_iterable(starmap(align, chunks))
     files.write_lines(arguments.out, map(format_alignment, found))
 

@@ -5,7 +5,7 @@ import random
 import pytest
 
 from preorder.alignment import eflomal as module
-from preorder.alignment.eflomal import Aligner, Sampler, Settings, align
+from preorder.alignment.eflomal import Aligner, Sampler, align
 from preorder.errors import MissingExtraError, UsageError
 
 
@@ -110,21 +110,18 @@ def test_an_eflomal_that_does_not_work(monkeypatch, tmp_path, content, message):
         align([["a"]], [["b"]], "intersect", seed=1)
 
 
-@pytest.mark.parametrize(
-    ("model", "iterations"), [(1, "-1 500"), (2, "-1 125 -2 500"), (3, "-1 125 -2 125 -3 500")]
-)
-def test_eflomal_is_run_with_its_own_defaults(monkeypatch, tmp_path, model, iterations):
+def test_eflomal_is_run_with_its_own_defaults(monkeypatch, tmp_path):
     """5,000 / √100 iterations and three chains, of samplers one, each by one thread."""
     script = f"#!/bin/sh\necho $OMP_NUM_THREADS: $@ >> {tmp_path}/asked\n"
     script += "yes '' | head -n 100 | tee links-f > links-r\nexit\n# /dev/urandom\0"
     (tmp_path / "eflomal").write_text(script)
     monkeypatch.setattr(module, "_find_eflomal", lambda: tmp_path / "eflomal")
     monkeypatch.setenv("OMP_NUM_THREADS", "4")
-    settings, text = Settings(model, threads=1), [["a"]] * 100
-    list(Aligner("reverse", 1, settings)(text, text))
-    Sampler(1, 1, settings)(text, text)
+    text, iterations = [["a"]] * 100, "-1 125 -2 125 -3 500"
+    list(Aligner("reverse", 1, threads=1)(text, text))
+    Sampler(1, 1, threads=1)(text, text)
     expected = [
-        f"1: -q -m {model} -s ../source -t ../target -N 0.2 -n {chains} {iterations} {way} links{way}"
+        f"1: -q -m 3 -s ../source -t ../target -N 0.2 -n {chains} {iterations} {way} links{way}"
         for chains, way in ((3, "-r"), (1, "-f"), (1, "-r"))
     ]
     assert (tmp_path / "asked").read_text().splitlines() == expected

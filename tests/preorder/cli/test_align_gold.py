@@ -61,7 +61,7 @@ def test_align_learns_from_hand_aligned_sentences(run, bitext, tmp_path):
     lengths = list(map(len, bitext[80:]))
     write(tmp_path / "hand", *(" ".join(f"{i}-{n - 1 - i}" for i in range(n)) for n in lengths))
     hand = "--hand-src hand.source --hand-tgt hand.target --hand-align hand --samplers 2"
-    line = f"align --src source --tgt target {hand} --eflomal-model 1 --threads 1 --chunk 70 --out out"
+    line = f"align --src source --tgt target {hand} --threads 1 --chunk 70 --out out"
     assert "hand-aligned sentences, held out: precision 1.000, recall 1.000\n" in run(line).err
     assert recall(tmp_path / "out", bitext) > 0.9
 
@@ -75,13 +75,13 @@ def test_damage_is_found_before_anything_is_aligned(run, tmp_path, monkeypatch):
 
 def test_align_in_chunks(run, bitext, tmp_path):
     """The first chunk is aligned as if it were all, the other as well as all of the text."""
-    run(f"{ALIGN} --chunk 60 --out chunks --eflomal-model 2")
+    run(f"{ALIGN} --chunk 60 --out chunks")
     lines = (tmp_path / "chunks").read_text().splitlines()
     assert len(lines) == 120
     assert recall(tmp_path / "chunks", bitext) > 0.8
     for name in ("source", "target"):
         write(tmp_path / name, *(tmp_path / name).read_text().splitlines()[:60])
-    run(f"{ALIGN} --chunk 60 --out first --eflomal-model 2")
+    run(f"{ALIGN} --chunk 60 --out first")
     assert lines[:60] == (tmp_path / "first").read_text().splitlines()
 
 

@@ -9,7 +9,7 @@ from preorder.data.formats import parse_features, parse_positions
 
 # A command line in which each word that is a name of FILES stands for that file.
 COMMANDS = {
-    "align": "align --src source --tgt target --eflomal-model 1 --out out",
+    "align": "align --src source --tgt target --out out",
     "gold": "gold --src source --align links --out out",
     "train": "train --method btg --src source --align links --classes 0 --model out",
     "train with tags": "train --method btg --src source --pos tags --align links --classes 0 --model out",
