@@ -42,13 +42,13 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     text = f"how the links of both directions are joined (default: {DEFAULT_SYMMETRIZATION})"
     parser.add_argument("--symmetrize", choices=tuple(SYMMETRIZATIONS), help=text)
     add_number = partial(options.add_number, parser)
-    text = "instead of --symmetrize: run N samplers a direction; a link's confidence is the share of all "
-    text += f"2N that found it (default with --hand-align: {DEFAULT_SAMPLERS})"
+    text = "instead of --symmetrize: run N samplers in each direction; the confidence of a link is its share "
+    text += f"of all 2N (default with --hand-align: {DEFAULT_SAMPLERS})"
     add_number("--samplers", options.samplers, None, text)
     text = "with --samplers or --hand-align: the smallest confidence of a link"
     text += f" (default: {DEFAULT_MIN_CONFIDENCE})"
     add_number("--min-confidence", options.confidence, None, text, "P")
-    text = "some hundred sentences of the same domain teach how probable each link is: more and better links"
+    text = "some hundred sentences of the same domain; links learned from them are more and better"
     group = parser.add_argument_group("hand-aligned sentences", text)
     options.add_files(
         group,
@@ -56,7 +56,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         hand_tgt="their target, tokenised as --tgt",
         hand_align="their links; see preorder map for other tokens",
     )
-    add_number("--threads", options.workers, THREADS, "number of runs of eflomal side by side")
+    add_number("--threads", options.workers, THREADS, "runs of eflomal at a time")
     text = "lines to align at a time; statistics of the first N lines become eflomal's priors for the others"
     add_number("--chunk", options.positive, DEFAULT_CHUNK, text)
     options.add_seed(parser)

@@ -45,8 +45,8 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     """Add the options of ``preorder annotate``."""
     options.add_source(parser)
     source.add_syntax_options(parser, f"{source.STANZA}, or the tags of the trees with --trees F")
-    text = "number of word classes to learn from the text, or a file of word<TAB>class lines; the class of "
-    text += "each token is written, too (default: no classes; preorder train learns its own)"
+    text = "also write the class of each token: number of classes to learn from the text, or a file of "
+    text += "word<TAB>class lines (default: no classes; preorder train learns its own)"
     parser.add_argument("--classes", metavar="N|F", default="0", help=text)
     text = "words, POS tags and, with --classes, classes, separated by tabs; beside it, Stanza's trees as "
     text += "OUT.trees or OUT.conllu, and classes that are learned as OUT.classes"
@@ -55,7 +55,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     options.add_seed(parser)
     text = "number of processes in which Stanza runs, each on one thread; the result does not depend on it"
     options.add_number(parser, "--workers", options.workers, 1, text)
-    text = "start anew, instead of going on from OUT.checkpoint, which an interrupted run left"
+    text = "start anew instead of resuming from OUT.checkpoint of an interrupted run"
     options.add_flags(parser, fresh=text)
     shards.add_shard_options(parser)
 

@@ -77,11 +77,11 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     text = "write up to K distinct orders of each sentence, best first, as lines of: "
     text += "sentence number, from 0 ||| order in the chosen format ||| score"
     options.add_number(parser, "--n-best", options.n_best, None, text, "K")
-    text = "write how sure each order is, of methods btg and neural-btg: for each sentence E[tau], the tau "
-    text += "that the model expects of its order (-1 to 1), a tab, and the same for each source token"
+    text = "write the confidence of each order of btg and neural-btg: E[tau], the tau that the model expects "
+    text += "(-1 to 1), a tab, and the same for each source token"
     options.add_files(parser, confidence_out=text)
     options.add_number(parser, "--threads", options.workers, 1, "number of threads")
-    text = "answer each line before the next is read, for a program that asks by a pipe"
+    text = "answer each line before the next is read, for a program at a pipe"
     options.add_flags(parser, line_by_line=text)
     shards.add_shard_options(parser)
 

@@ -60,50 +60,43 @@ EXAMPLES = """\
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Add the options of ``preorder train``."""
-    text = (
-        f"{summaries()} (default: by the text: rvnn with --trees, neural-btg for long sentences, else btg; "
-    )
+    text = f"{summaries()} (default: rvnn with --trees, else neural-btg for long sentences, else btg; "
     text += "btg without torch)"
     parser.add_argument("--method", choices=tuple(METHODS), help=text)
     parser.add_argument("--model", metavar="DIR", required=True, help="directory to write the model to")
     source.add_layer_options(parser, nargs="+")
     links = parser.add_mutually_exclusive_group(required=True)
-    text = (
-        "target text, which is aligned first, by eflomal. Of several language pairs, give all files in one "
-    )
-    text += "order: --src A B --tgt C D; the pairs weigh alike, whatever their sizes"
+    text = "target text, which eflomal aligns first. Several language pairs, --src A B --tgt C D, weigh "
+    text += "alike, whatever their sizes"
     options.add_files(links, nargs="+", tgt=text)
     options.add_alignment(links, False, "are heeded by --method btg and neural-btg", nargs="+")
-    text = "number of word classes to learn from the source, 0 for none, or a file of word<TAB>class lines; "
-    text += f"without effect if --annot has classes (default: {DEFAULT_CLASSES}; with --init the model's)"
+    text = "number of word classes to learn, 0 for none, or a file of word<TAB>class lines; without effect "
+    text += f"if --annot has classes (default: {DEFAULT_CLASSES}; with --init the model's)"
     options.add_files(parser, "N|F", classes=text)
-    text = "begin from this model of the same --method, with its vocabulary, word classes, layers and "
-    text += "network: to go on with hand-made links after automatic ones, or with the text of another pair"
+    text = "begin from this model of the same --method, and keep its vocabulary, word classes, layers and "
+    text += "network: continue with hand-made links, or with another language pair"
     options.add_files(parser, "DIR", init=text)
     add_number = partial(options.add_number, parser)
     add_number("--limit", options.positive, DEFAULT_LIMIT, "use at most N sentences, chosen at random")
     text = "use no sentences of more than N tokens"
     add_number("--max-length", options.training_length, DEFAULT_MAX_LENGTH, text)
-    text = "measure each iteration on N of these sentences, from which nothing is learned. The model is that "
-    text += "of the last iteration, whatever they say. The tau of 100 sentences has a standard error "
-    text += f"of about 0.014, that of 1,000 of 0.004. 0: learn from all (default: {DEFAULT_HELD_OUT}, but at "
-    text += f"most {MAX_SHARE:.0%}%)"
+    text = "hold N sentences out and measure each iteration on them; the model is always that of the last "
+    text += f"iteration. 0: learn from all (default: {DEFAULT_HELD_OUT}, but at most {MAX_SHARE:.0%}%)"
     add_number("--held-out", options.natural, None, text)
-    text = "also train K models, each without one K-th of the lines, and order that part with it, for a "
-    text += "translation model that learns with predicted orders; --threads of them at a time"
+    text = "also train K models, each on all but one K-th of the lines, and order that K-th with it, as "
+    text += "training data of a translation model; --threads of them at a time"
     add_number("--cross-fit", options.at_least_two, None, text, "K")
-    options.add_files(parser, cross_fit_out="the lines so ordered, as token￨position")
-    text = "the model is the mean of these K models, instead of one more that learns from all lines: better "
-    text += "orders, K times the time of preordering; neural-btg alone"
+    options.add_files(parser, cross_fit_out="file of the lines of --cross-fit, as token￨position")
+    text = "use the mean of these K models as the model: better orders, K times as slow; only neural-btg"
     options.add_flags(parser, keep_folds=text)
-    text = "train N models, with seeds from --seed on, and order by their mean: of the probabilities of "
-    text += "neural-btg, better and N times as slow; or of the weights of btg, as fast as one"
+    text = "train N models, with seeds from --seed on, and use their mean: of probabilities with neural-btg "
+    text += "(better, N times as slow), of weights with btg (as fast as one)"
     add_number("--members", options.members, 1, text)
     options.add_seed(parser)
-    text = "learn from the source in lower case, in which the model then reads all text"
+    text = "learn from the source in lower case; the model then reads all text in lower case"
     options.add_flags(parser, lowercase=text)
     add_number("--threads", options.workers, 1, "number of threads")
-    text = "start anew, instead of going on from DIR.checkpoint, which an interrupted training left"
+    text = "start anew instead of resuming from DIR.checkpoint of an interrupted training"
     options.add_flags(parser, fresh=text)
     options.add_method_options(parser, all_options())
 

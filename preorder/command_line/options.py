@@ -117,8 +117,7 @@ def add_format(parser: argparse.ArgumentParser, formats: tuple[str, ...] = FORMA
 
 def add_unaligned(parser: argparse.ArgumentParser) -> None:
     """Add ``--unaligned`` and ``--statistic``, which define the gold order."""
-    text = "an unaligned token moves with the nearest aligned token, with the next on its left or right, or "
-    text += "keeps its original position"
+    text = "an unaligned token moves with the nearest, left or right aligned token, or keeps its position"
     add_choice(parser, "--unaligned", UNALIGNED_RULES, "nearest", text)
     text = "aligned tokens are sorted by this statistic of their target indices"
     add_choice(parser, "--statistic", STATISTICS, "mean", text)

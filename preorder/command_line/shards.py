@@ -49,23 +49,22 @@ EXAMPLE = """\
 def add_shard_options(parser: argparse.ArgumentParser) -> None:
     """Add ``--out-dir`` and the options of engines."""
     group = parser.add_argument_group("folders of shards")
-    text = "instead of --out: a folder for one output a file of --src (or --annot), under the same name; "
-    text += "these are patterns then, in quotes, as 'in/*.en.gz'; what * and ? stand for in a file of --src, "
-    text += "they stand for in --pos and --trees. Outputs that are there are not made again"
+    text = "instead of --out: folder with one output for each file of --src (or --annot), under its name. "
+    text += "--src is a pattern in quotes, 'in/*.en.gz'; * and ? stand for the same in --pos and --trees. "
+    text += "Outputs that exist are not made again"
     options.add_files(group, "DIR", out_dir=text)
-    text = "be job I of N (from 1) that share the work: do the files I, I + N, I + 2N, …"
+    text = "do part I of N, from 1: the files I, I + N, I + 2N, …"
     group.add_argument("--shard", metavar="I/N", type=_part, help=text)
     defaults = RayOptions()
     group = parser.add_argument_group("engines, with --out-dir")
     text = "ray: workers on a Ray cluster do the shards, as many as it has room for (default: %(default)s, "
     group.add_argument("--engine", choices=(LOCAL, RAY), default=LOCAL, help=text + "this machine)")
-    text = "of the cluster; auto: the one that runs on this machine or that RAY_ADDRESS names (default: a "
-    text += "Ray is started on this machine, and stopped)"
+    text = "of the cluster; auto: that of this machine or of RAY_ADDRESS (default: a local Ray is started)"
     group.add_argument("--address", metavar="HOST:PORT|auto", type=_address, help=text)
     add_number = partial(options.add_number, group)
     text = "fraction of a GPU for each worker, with --stanza-device gpu; 0.25 puts four on one GPU"
     add_number("--gpu-share", options.share, None, f"{text} (default: {GPU_SHARE})", "X")
-    text = "attempts at a shard whose workers die; then it is left out, and named at the end"
+    text = "attempts at a shard whose workers die; afterwards it is left out, and named at the end"
     add_number("--tries", options.positive, None, f"{text} (default: {defaults.tries})")
     text = "seconds without any worker after which the command gives up"
     add_number("--patience", options.positive, None, f"{text} (default: {defaults.patience:g})")

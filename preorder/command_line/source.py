@@ -85,33 +85,31 @@ def add_syntax_options(parser: argparse.ArgumentParser, default_tags: str, nargs
     """Add ``--pos``, ``--trees`` and ``--lang``, and the options of Stanza."""
     text = f"file with a POS tag for each token of --src, or {STANZA}: Stanza tags the source"
     options.add_files(parser, f"F|{STANZA}", nargs, pos=f"{text} (default: {default_tags})")
-    text = "file with a syntax tree for each sentence, as bracketings or CoNLL-U, whose tags are used if no "
-    text += f"others are given; or {', '.join(TREES)}: Stanza parses the source, from its tags if some are "
-    text += "given"
+    text = "file with a syntax tree for each sentence, as bracketings or CoNLL-U, with its tags if no others "
+    text += f"are given; or {', '.join(TREES)}: Stanza parses the source, with given tags if there are some"
     options.add_files(parser, f"F|{'|'.join(TREES)}", nargs, trees=text)
     text = "refuse a file of --trees in which a tree is broken or missing (default: warn how many are)"
     options.add_flags(parser, strict=text)
     text = "language of the source, as Stanza abbreviates it: en, ja, zh-hans"
     parser.add_argument("--lang", metavar="xx", type=_language, help=text)
     group = parser.add_argument_group("Stanza")
-    text = "folder of its models, as stanza.download makes it, or with pos.pt, constituency.pt, depparse.pt "
-    text += f"and pretrain.pt in DIR/xx (default: that of a model's training, or {FOLDER_VARIABLE}, or "
-    text += "Stanza's own folder; to the last two, missing models are downloaded)"
+    text = "folder of its models, as of stanza.download, or with pos.pt, constituency.pt, depparse.pt and "
+    text += f"pretrain.pt in DIR/xx (default: that of a model's training, {FOLDER_VARIABLE}, or Stanza's own "
+    text += "folder; to the last two, missing models are downloaded)"
     options.add_files(group, "DIR", stanza_dir=text)
-    text = "tags that Stanza gives, and that are read from CoNLL-U. xpos: those of the language's treebank, "
-    text += "for English those of the Penn Treebank; upos: those of Universal Dependencies (default: the "
-    text += "model's; else those that the file's first line names, or of which the model knows more; else "
-    text += "xpos of Stanza, upos of CoNLL-U)"
+    text = "tags from Stanza and CoNLL-U. xpos: of the language's treebank, for English the Penn Treebank; "
+    text += "upos: of Universal Dependencies (default: the model's; else those that the file's first line "
+    text += "names, or of which the model knows more; else xpos from Stanza, upos from CoNLL-U)"
     group.add_argument("--tagset", choices=TAGSETS, help=text)
     options.add_choice(group, "--stanza-device", DEVICES, AnnotatorOptions.device, "device that it runs on")
-    text = "a model of spaCy's, a package or a folder, that tags and parses instead of Stanza, as ja_ginza"
-    options.add_files(group, "M", spacy_model=f"{text} (dependency trees alone)")
+    text = "model of spaCy's that tags and parses instead of Stanza: a package (ja_ginza) or a folder"
+    options.add_files(group, "M", spacy_model=f"{text}; only dependency trees")
 
 
 def add_tokenize(parser: argparse.ArgumentParser, what: str = "--src is") -> None:
     """Add ``--tokenize`` of a command that reads one text."""
     text = f"{what} plain text of this language: split it by SudachiPy (ja), Stanza (zh, th, …), sacremoses "
-    text += f"or spaCy (others), or by that of {', '.join(TOKENIZERS)} which a colon adds, as in en:spacy"
+    text += f"or spaCy (others); en:spacy chooses one of {', '.join(TOKENIZERS)}"
     parser.add_argument("--tokenize", metavar="xx", type=_tokenizer, help=text)
 
 

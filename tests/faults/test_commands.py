@@ -68,22 +68,14 @@ ANNOTATE = "annotate --pos tgt --classes 2"
         ("gold --src= --align align", "'': cannot be read: No such file"),
         (f"{TRAIN} --model model --cross-fit 2 --cross-fit-out model/out", "there is no folder"),
         (f"{TRAIN} --model empty --cross-fit 2 --cross-fit-out empty/out", "holds empty/out: a model needs"),
-        *(
-            (f"{command} trained/{name}", f"trained/{name}: a model's folder holds nothing else")
-            for command, name in (
-                ("gold --src src --align align --out", "weights.safetensors"),
-                ("annotate --pos tgt --src src --out", "out"),
-                ("annotate --pos tgt --src src --out-dir", "new/out"),
-                (f"{TRAIN} --cross-fit 2 --model model --cross-fit-out", "out"),
-            )
-        ),
+        ("gold --src src --align align --out trained/x", "trained/x: a model's folder holds nothing else"),
+        ("annotate --pos tgt --src src --out-dir trained/new/x", "trained/new/x: a model's folder holds"),
+        (f"{TRAIN} --cross-fit 2 --model m --cross-fit-out trained/x", "trained/x: a model's folder holds"),
         (f"{TRAIN} --model trained/new", "trained/new: lies in a model's folder, which holds nothing else"),
         (f"{TRAIN} --model trained/new/deep", "trained/new/deep: lies in a model's folder, which holds"),
         ("annotate --pos tgt --src src --out-dir trained", "trained: a model's folder holds nothing else"),
-        *(
-            (f"{command} /proc/new", "/proc/new: cannot be written: ")
-            for command in (f"{TRAIN} --model", f"{TRAIN} --cross-fit 2 --model model --cross-fit-out")
-        ),
+        (f"{TRAIN} --model /proc/new", "/proc/new: cannot be written: "),
+        (f"{TRAIN} --cross-fit 2 --model m --cross-fit-out /proc/new", "/proc/new: cannot be written: "),
         (f"{TRAIN} --model {'a' * 250}", "a.checkpoint: cannot be written: File name too long"),
         (f"{TRAIN} --model model --cross-fit 2 --cross-fit-out src", "src would be overwritten"),
         (f"{ANNOTATE} --src src --out out --pos-out out.classes", "out.classes would be overwritten"),
@@ -91,10 +83,11 @@ ANNOTATE = "annotate --pos tgt --classes 2"
         ("swap --src src --pos stanza --out-dir swapped", "--pos stanza: swap reads tags from a file"),
         ("annotate --pos tgt --src src --pos-out /dev/stdout", "only one output can go to standard output"),
         (f"{TRAIN} --model model --cross-fit 2 --cross-fit-out -", "--cross-fit-out: name a file"),
-        *(
-            (f"{command} {option}", f"{option.split()[0]} has no effect: files hold all tags and trees")
-            for command in (f"{TRAIN} --model model", "annotate --pos tgt --src src --out out")
-            for option in ("--stanza-dir corpus", "--spacy-model none", "--stanza-device gpu")
+        (f"{TRAIN} --model model --stanza-dir corpus", "--stanza-dir has no effect: files hold all tags and"),
+        ("annotate --pos tgt --src src --out out --spacy-model x", "--spacy-model has no effect: files hold"),
+        (
+            "annotate --pos tgt --src src --out out --stanza-device gpu",
+            "--stanza-device has no effect: files",
         ),
     ],
 )
@@ -148,13 +141,7 @@ def test_standard_streams_that_are_full_or_closed(folder, command, status, messa
 
 
 @pytest.mark.parametrize(
-    "command",
-    [
-        "gold -q --src src --align align",
-        "evaluate -q --align align --order order",
-        "--version",
-        "gold --help",
-    ],
+    "command", ["gold -q --src src --align align", "evaluate -q --align align --order order", "gold --help"]
 )
 def test_a_reader_that_has_had_enough_is_no_error(folder, command):
     reading, writing = os.pipe()

@@ -23,13 +23,7 @@ def test_how_a_missing_extra_is_installed(monkeypatch, is_installed, command):
 
 @pytest.mark.parametrize(
     "error",
-    [
-        MissingExtraError("torch", "neural"),
-        NotFiniteError("the weights"),
-        UsageError("no"),
-        DataError("no", "file", 3),
-        DataError("no"),
-    ],
+    [MissingExtraError("torch", "neural"), NotFiniteError("x"), UsageError("x"), DataError("x", "f", 3)],
 )
 def test_an_error_is_the_same_in_another_process(error):
     copy = pickle.loads(pickle.dumps(error))
@@ -40,8 +34,6 @@ def test_an_error_is_the_same_in_another_process(error):
 def test_a_file_whose_name_has_line_breaks_is_named_in_one_line(character, tmp_path):
     with pytest.raises(DataError) as caught:
         list(read_lines(str(tmp_path / f"a{character}b 'c'")))
-    assert str(caught.value).splitlines() == [str(caught.value)]
-    assert str(caught.value).endswith(
-        f"a{ascii(character)[1:-1]}b 'c': cannot be read: No such file or directory"
-    )
-    assert str(DataError("no", f"a{character}b")).splitlines() == [str(DataError("no", f"a{character}b"))]
+    name = f"a{ascii(character)[1:-1]}b 'c'"
+    assert str(caught.value) == f"{tmp_path}/{name}: cannot be read: No such file or directory"
+    assert str(DataError("no", f"a{character}b 'c'")) == f"{name}: no"

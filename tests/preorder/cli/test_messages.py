@@ -10,7 +10,6 @@ import pytest
 
 from preorder.cli import COMMANDS
 from preorder.command_line import show_messages
-from preorder.errors import UsageError
 from preorder.progress import LOGGER, has_bars
 from tests.support.texts import write
 
@@ -121,22 +120,6 @@ def test_messages_as_json(run, capsys, monkeypatch):
 @pytest.mark.parametrize("more", ["", "--out /dev/null"])
 def test_devices_and_standard_output_are_not_saved(run, more):
     assert run(f"gold --src src --align align {more}").err == ""
-
-
-def test_the_logger_is_left_as_it_was(capsys):
-    before = LOGGER.level, LOGGER.propagate, list(LOGGER.handlers)
-    arguments = argparse.Namespace(verbose=True)
-
-    def fail():
-        with show_messages(arguments):
-            assert LOGGER.level == logging.DEBUG
-            LOGGER.info("a\x1b[31mb")
-            raise UsageError("x")
-
-    with pytest.raises(UsageError, match="x"):
-        fail()
-    assert (LOGGER.level, LOGGER.propagate, LOGGER.handlers) == before
-    assert capsys.readouterr().err.endswith("a\\x1b[31mb\n")
 
 
 @pytest.mark.parametrize("command", [name.replace("analyse", "analyse robustness") for name in COMMANDS])

@@ -62,12 +62,8 @@ def test_models_are_listed(capsys):
 def test_a_damaged_card_is_named(tmp_path, monkeypatch):
     monkeypatch.setattr(shipped, "FOLDER", tmp_path)
     (tmp_path / "m").mkdir()
-    for text in (
-        "[]",
-        "{}",
-        '{"trained_on": [{"nam": 1}], "measured": []}',
-        '{"trained_on": [], "measured": []}',
-    ):
+    of_no_text = '{"trained_on": [{"nam": 1}], "measured": []}'
+    for text in ("[]", "{}", of_no_text, '{"trained_on": [], "measured": []}'):
         (tmp_path / "m/card.json").write_text(text)
         with pytest.raises(DataError, match="not the card of a model"):
             read_card("m")

@@ -279,23 +279,17 @@ def test_annotated_text_comes_from_standard_input():
 
 
 @pytest.mark.parametrize("more", ["", "--n-best 1"])
-def test_plain_text_is_split_as_its_tokens_are_written(run, tmp_path, capsys, more):
+def test_plain_text_is_split_as_its_tokens_are_written(run, tmp_path, more):
     """In one way or the other; the tokenizer is named, and a tab in the first line is still no text."""
     pytest.importorskip("sacremoses")
-    tokens, raw = write(tmp_path / "tokens", "I like the pen ."), write(tmp_path / "raw", "I like the pen.")
-    found = [
-        main(
-            ["apply", "--model", "en-verb-final", "--src", path, "--format", "text", *options, *more.split()]
-        )
-        or capsys.readouterr()
-        for path, options in ((tokens, []), (raw, ["--tokenize", "en"]))
-    ]
-    assert found[0].out == found[1].out != ""
-    assert "tokenize: en by sacremoses" in found[1].err
-    given = ["apply", "--model", "en-verb-final", "--tokenize", "en"]
-    assert main([*given, "--src", write(tmp_path / "table", "a\tb")]) == 2
-    assert "table:1: a tab in the line" in capsys.readouterr().err
-    assert main([*given, "--annot", tokens]) == 2
+    for name, line in (("tokens", "I like the pen ."), ("raw", "I like the pen."), ("table", "a\tb")):
+        write(tmp_path / name, line)
+    line = f"apply --model en-verb-final --format text {more}"
+    found = run(f"{line} --src raw --tokenize en")
+    assert found.out == run(f"{line} --src tokens").out != ""
+    assert "tokenize: en by sacremoses" in found.err
+    assert "table:1: a tab in the line" in run(f"{line} --src table --tokenize en", 2).err
+    run(f"{line} --annot tokens --tokenize en", 2)
 
 
 @pytest.mark.parametrize("more", [[], ["--n-best", "1", "--tokenize", "en"]])
@@ -305,9 +299,8 @@ def test_a_co_process_is_answered_line_by_line(more):
     lines = ["I like the pen .", "", "she read a book about birds ."]
     command = ["apply", "--model", "en-verb-final", "--line-by-line", "--format", "text", *more]
     pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.DEVNULL}
-    with subprocess.Popen(
-        [sys.executable, "-m", "preorder", *command], **pipes, env=environment()
-    ) as process:
+    program = [sys.executable, "-m", "preorder", *command]
+    with subprocess.Popen(program, **pipes, env=environment()) as process:
         answers = []
         for line in lines:
             process.stdin.write(f"{line}\n".encode())

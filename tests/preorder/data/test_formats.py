@@ -99,9 +99,6 @@ def test_features_round_trip_and_hide_what_opennmt_would_break(example):
 
 def test_what_separates_tokens():
     assert formats.parse_tokens(" a\tb\rc\u3000d  e\r") == ("a", "b", "c\u3000d", "e")
-    with pytest.raises(DataError, match="has token￨position already"):
-        formats.parse_source("a￨0 b￨1￨_")
-    assert formats.parse_source("a￨0 b").words == ("a￨0", "b")
 
 
 @pytest.mark.parametrize("line", ["a￨0 b", "a￨x", "a￨0.5"])

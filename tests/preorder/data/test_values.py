@@ -27,10 +27,7 @@ OUT = "is out of range: the"
 REFUSED = [
     (lambda: links((2, 0), source_length=2), f"link 2-0 {OUT} source has 2 tokens"),
     (lambda: links(possible={(0, 5)}, target_length=5), f"link 0-5 {OUT} target has 5 tokens"),
-    (
-        lambda: links(source_length=3).check_within(4),
-        "the alignment is of 3 source tokens, the sentence has 4",
-    ),
+    (lambda: links(source_length=3).check_within(4), "the alignment is of 3 source tokens, the sentence has"),
     *((lambda n=n: Permutation(n), "not a permutation") for n in ((1,), (0, 0), (-1, 0))),
     (lambda: Permutation.from_order((0, 0)), "not a permutation of 0 … 1: 0 0$"),
     (lambda: Permutation((0,) * 100), r"^not a permutation of 0 … 99: (0 ){30} …$"),
