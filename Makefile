@@ -75,8 +75,9 @@ lint: $(VENV)/.ready
 
 # A warning, such as a link that leads nowhere, is an error.
 docs: $(VENV)/.ready
-	$(BIN)/sphinx-build -W --keep-going -q -d build/doctrees -c docs . $(SITE)
-	@echo "to read: $(SITE)/index.html"
+	@if test -x $(BIN)/sphinx-build; then \
+	    $(BIN)/sphinx-build -W --keep-going -q -d build/doctrees -c docs . $(SITE) && echo "to read: $(SITE)/index.html"; \
+	else echo "no pages: Sphinx is not installed, which needs Python 3.11 or later"; fi
 
 benchmark: $(VENV)/.ready
 	$(BIN)/python -m benchmarks.btg $(BTG) $(OPTIONS)
