@@ -51,33 +51,31 @@ from preorder.progress import LOGGER
 MANIFEST = "report.json"  # which files a run has, and how to measure them
 LONGEST = 4096  # characters of a text in it: pictures of longer ones take minutes
 
+
+def _is_text(value: Any) -> bool:
+    return isinstance(value, str) and 0 < len(value) <= LONGEST
+
+
 KINDS: dict[str, tuple[Callable[[Any], bool], str]] = {
-    "text": (
-        lambda value: isinstance(value, str) and 0 < len(value) <= LONGEST,
-        f"not a text of at most {LONGEST:,} characters",
-    ),
+    "text": (_is_text, f"not a text of at most {LONGEST:,} characters"),
     "texts": (
         lambda value: (
-            isinstance(value, list)
-            and all(map(KINDS["text"][0], value))
-            and 0 < len(value) == len(set(value))
+            isinstance(value, list) and all(map(_is_text, value)) and 0 < len(value) == len(set(value))
         ),
         "not a list of texts, each once",
     ),
     "object": (
-        lambda value: isinstance(value, dict) and value != {} and all(map(KINDS["text"][0], value)),
+        lambda value: isinstance(value, dict) and value != {} and all(map(_is_text, value)),
         f"not an object with names of at most {LONGEST:,} characters",
     ),
     "tokenizer": (TOKENIZERS.__contains__, f"{{!r}} is none of {', '.join(TOKENIZERS)}"),
     "boolean": (lambda value: isinstance(value, bool), "neither true nor false"),
     "facts": (
-        lambda value: (
-            isinstance(value, dict) and all(KINDS["text"][0](one) for pair in value.items() for one in pair)
-        ),
+        lambda value: isinstance(value, dict) and all(map(_is_text, (*value, *value.values()))),
         "not an object of texts",
     ),
 }
-"""Kind of value → whether a value is of it, and what is said of one that is not."""
+"""Kind of value → whether a value is of this kind, and the complaint about one that is not."""
 FIELDS = {
     "title": "text",
     "source": "text",

@@ -214,15 +214,11 @@ def verdict(scoring: Scoring) -> str:
     """Return a sentence: whether the system of the highest BLEU is better than the baseline, and by what."""
     baseline = next(name for name in scoring.systems if name not in scoring.significance)
     best = max(scoring.systems, key=lambda name: scoring.systems[name]["bleu"])
-    form = SCORE_FORMATS["bleu"].format
     if best == baseline:
-        others = len(scoring.systems) > 1
-        found = form(scoring.systems[baseline]["bleu"])
-        return (
-            f"No system has more BLEU than {baseline}, {found}."
-            if others
-            else f"{baseline} has {found} BLEU."
-        )
+        found = SCORE_FORMATS["bleu"].format(scoring.systems[baseline]["bleu"])
+        if len(scoring.systems) == 1:
+            return f"{baseline} has {found} BLEU."
+        return f"No system has more BLEU than {baseline}, {found}."
     bleu, precision, _ = (scoring.significance[best][name] for name in BLEU_SCORES)
     if bleu.p_value >= SIGNIFICANCE_LEVEL:
         return f"No system is shown to be better than {baseline}: {best} has {_change('bleu', bleu)} BLEU."

@@ -84,15 +84,19 @@ def agreement(one: TargetGroups | None, other: TargetGroups | None) -> float | N
 def order_table(found: Mapping[str, Mapping[str, float]]) -> Table:
     """Return the table of what :func:`diagnose_orders` found."""
     tau = SCORE_FORMATS["tau"].format
-    forms = {"linked": "{:.0%}".format, "tau": tau, "in_order": "{:.1%}".format}
-    forms |= {"tau_human": tau, "differs": "{:.1%}".format}
-    heads = ["words linked", "tau with the source's order", "sentences in its order"]
-    heads += ["tau with the reference's order", "sentences that differ from it"]
-    shown = [key for key in forms if any(key in one for one in found.values())]
+    forms = {
+        "linked": ("words linked", "{:.0%}".format),
+        "tau": ("tau with the source's order", tau),
+        "in_order": ("sentences in its order", "{:.1%}".format),
+        "tau_human": ("tau with the reference's order", tau),
+        "differs": ("sentences that differ from it", "{:.1%}".format),
+    }
+    shown = {key: form for key, form in forms.items() if any(key in one for one in found.values())}
     rows = tuple(
-        (name, *(forms[key](one[key]) if key in one else "" for key in shown)) for name, one in found.items()
+        (name, *(form(one[key]) if key in one else "" for key, (_, form) in shown.items()))
+        for name, one in found.items()
     )
-    columns = ("translation", *(head for key, head in zip(forms, heads, strict=True) if key in shown))
+    columns = ("translation", *(head for head, _ in shown.values()))
     return Table("Order of the source's words, by links", columns, rows, BLIND_SPOTS)
 
 

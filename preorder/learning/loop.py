@@ -47,15 +47,16 @@ class HeldOutLines:
 
         Of several language pairs that of each follows: ``tau_nakagawa_1``, …
         """
-        from preorder.metrics.orders import mean_scores, order_statistics  # imports numba
+        from preorder.metrics.orders import order_statistics, sentence_scores  # imports numba
 
         if not permutations:
             return {}
-        scores = order_statistics(self.groups, [p.positions for p in permutations])
-        taus = {TAU: mean_scores(scores).tau_nakagawa}
+        statistics = order_statistics(self.groups, [p.positions for p in permutations])
+        _, found, _, _ = sentence_scores(statistics).T
+        taus = {TAU: float(found.mean())}
         if len(self._lines_of) > 1:
             for pair, lines in sorted(self._lines_of.items()):
-                taus[f"{TAU}_{pair + 1}"] = mean_scores(scores[lines]).tau_nakagawa
+                taus[f"{TAU}_{pair + 1}"] = float(found[lines].mean())
         return taus
 
 

@@ -23,9 +23,9 @@ def lines_of_iteration(pairs: np.ndarray, seed: int, iteration: int) -> np.ndarr
     generator = np.random.default_rng((seed, iteration, LINES))
     numbers = np.unique(pairs)
     read = []
-    for number, share in zip(numbers, shares_alike(pairs.size, numbers.size), strict=True):
+    for number, part in zip(numbers, np.array_split(pairs, numbers.size), strict=True):
         lines = np.flatnonzero(pairs == number)
-        times, rest = divmod(share, lines.size)
+        times, rest = divmod(part.size, lines.size)
         read += [np.repeat(lines, times), generator.choice(lines, rest, replace=False)]
     return np.sort(np.concatenate(read))
 
@@ -33,11 +33,6 @@ def lines_of_iteration(pairs: np.ndarray, seed: int, iteration: int) -> np.ndarr
 def pair_numbers(pairs: Sequence[int], lines: int) -> np.ndarray:
     """Return the pair of each line as an array, where none are given: all lines are of one."""
     return np.array(pairs, np.int64) if len(pairs) else np.zeros(lines, np.int64)
-
-
-def shares_alike(count: int, parts: int) -> list[int]:
-    """Divide a number into parts that differ by one at most."""
-    return [count // parts + (part < count % parts) for part in range(parts)]
 
 
 def limited(lines: Sequence[int], pairs: Sequence[int], limit: int, seed: int) -> list[int]:

@@ -111,11 +111,6 @@ def sentence_scores(statistics: np.ndarray) -> np.ndarray:
     return np.column_stack((tau, 1 - discordant / some, frs, discordant == 0))
 
 
-def mean_scores(statistics: np.ndarray) -> OrderScores:
-    """Return the means over sentences of what :func:`order_statistics` counted."""
-    return OrderScores(*map(float, sentence_scores(statistics).mean(0)))
-
-
 class Preordering(Metric):
     """Orders against the target groups of each sentence; one whose groups are None is skipped.
 

@@ -26,9 +26,7 @@ from preorder.metrics.significance import (
 )
 from preorder.metrics.translation import Bleu, Chrf, Ter
 
-LENGTH_TOLERANCE = (
-    0.05  # translations are equally long if they differ by this share of the longer one at most
-)
+LENGTH_TOLERANCE = 0.05  # of the longer of two translations: so much equally long ones may differ
 
 Text = Sequence[str]  # a line for each sentence
 Systems = Mapping[str, Sequence[Text]]  # the translations of each system's runs, by the system's name

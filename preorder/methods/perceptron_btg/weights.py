@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from functools import reduce
 
 import numpy as np
 
@@ -72,7 +71,7 @@ class Weights:
             sums = np.zeros((keys.size, rows.shape[1]), np.float32)
             np.add.at(sums, places, rows)
             tables.append((keys, sums / len(members), spread[first]))
-        mean = cls.of(tables, reduce(np.add, (one.shape for one in members)) / len(members))
+        mean = cls.of(tables, np.mean([one.shape for one in members], 0))
         return mean.compact(0, most=max(sum(map(np.count_nonzero, one.rows)) for one in members))
 
     def compact(

@@ -22,7 +22,7 @@ from preorder.data import Alignment, Bitext, Sentence
 from preorder.data.trees import Binarisation
 from preorder.errors import UsageError
 from preorder.learning.encode import lengths_of
-from preorder.metrics.orders import mean_scores, order_statistics
+from preorder.metrics.orders import order_statistics, sentence_scores
 from preorder.syntax.binary import binary_branches
 
 LABEL = 3  # the field of a node that holds its label: 0 straight, 1 inverted
@@ -186,7 +186,8 @@ def allowed(trees: Forest, bitext: Bitext, every: bool = False) -> float:
     pairs = zip(bitext.sentences, bitext.alignments, strict=True)
     sortable = [every or target_groups(a, len(s)) is not None for s, a in pairs]
     statistics = order_statistics(list(compress(parts, sortable)), list(compress(orders, sortable)))
-    return mean_scores(statistics).tau_nakagawa if any(sortable) else 1.0
+    _, taus, _, _ = sentence_scores(statistics).T
+    return float(taus.mean()) if any(sortable) else 1.0
 
 
 KINDS = ("constituency", "dependency")  # of syntax trees: attributes of a Sentence
