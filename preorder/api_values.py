@@ -1,4 +1,4 @@
-"""What the Python API takes, plain strings and lists, as the values that the program works on."""
+"""Convert the arguments of the Python API, plain strings and lists, to the program's values."""
 
 from __future__ import annotations
 

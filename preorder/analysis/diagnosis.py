@@ -3,8 +3,8 @@
 Order headroom is what a translation would score if its words stood in the best order. The words of a
 hypothesis are matched with equal words of the reference, one to one. The best order puts them where their
 partners stand; the best BTG order is the nearest to it that a BTG tree over the hypothesis gives. No word
-changes: what is left is words: missing, too many, or others. The gain is a lower bound of what the best of
-all permutations reaches.
+changes: the errors that remain are missing, superfluous and wrong words. The gain is a lower bound of the
+gain of the best permutation.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ ORDERS = {"best_order": "best order", "best_btg_order": "best BTG order"}  # key
 WORDS_LEFT = {"missing": "deletions", "too_many": "insertions", "others": "substitutions"}
 ORDERED = UNORDERED, PREDICTED = "unreordered", "predicted"
 MOST_WORDS = 10  # words or tags that a table shows
-LONGEST = 256  # words of a hypothesis whose best BTG order is looked for; longer ones keep theirs
+LONGEST = 256  # words: longer hypotheses keep their order in place of the best BTG order
 
 
 class Distance(Metric):

@@ -211,7 +211,7 @@ def svg_element(draw: Callable[[], Figure], title: str, transparent: bool = Fals
 
 
 def _without_ballast(svg: str) -> str:
-    """Leave out names that nothing refers to, groups of one element, and what each word repeats."""
+    """Leave out unused names, groups of one element, and attributes that every word repeats."""
     svg = re.sub(r'<g id="[^"]*">', "<g>", svg)  # a page holds several pictures: names would clash
     svg = re.sub(r' transform="rotate\(-0 [^"]*"', "", svg)
     families = set(re.findall(r"font-family: [^;]*;", svg))

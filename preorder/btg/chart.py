@@ -25,9 +25,9 @@ else:
     torch = require("torch", "neural")
 Tensor: TypeAlias = torch.Tensor
 
-LEAST = -80.0  # of a node's share of its span, its log; exp takes ten times as long for what no float32 holds
+LEAST = -80.0  # log of a node's share of its span; below what float32 holds, exp takes ten times as long
 
-PREFERENCE = 1e-3  # of a part's probability, beside that of a pair: it decides between trees of one order
+PREFERENCE = 1e-3  # weight of a part's probability beside a pair's: it decides between trees of one order
 PARTNER_WEIGHT = 0.3  # of an ensemble partner's order; the probabilities count the rest
 
 

@@ -1,8 +1,8 @@
-"""What an alignment asks of a BTG tree, and whether any tree can satisfy it.
+"""The constraint of an alignment on BTG trees, and whether some tree satisfies it.
 
 A node is valid when no token of the child that it puts first belongs after one of the other child. Where
 each token belongs is its target group (:mod:`preorder.alignment.gold`); tokens without one, or of the same
-group, may go anywhere. Where links are less than certain, what they ask for counts in a share of the draws.
+group, may go anywhere. Uncertain links constrain in a share of the draws: as often as their confidence says.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""A file from which an interrupted training goes on, in the format of safetensors; nothing of it is executed.
+"""A safetensors file from which an interrupted training resumes; nothing in it is executed.
 
 Its metadata hold a key, which differs for other data or options, and further values as JSON.
 """

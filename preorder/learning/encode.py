@@ -1,7 +1,7 @@
 """Tokens as numbers: hashes for the compiled code, rows of embedding tables for networks.
 
-A hash has 64 bits that follow from the token's bytes and the name of its layer alone: FNV-1a, whose bits are
-mixed by the finaliser of MurmurHash3; a nanosecond a byte.
+A hash of 64 bits depends on the token's bytes and its layer's name alone: FNV-1a, mixed by the finaliser of
+MurmurHash3; a nanosecond a byte.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ LAYERS = ("words", "tags", "classes")
 
 WIDTHS = {"words": 128, "tags": 32, "classes": 64}  # of embeddings
 UNKNOWN_ROW = 0  # row of every table that stands for all strings without a row of their own
-MIN_COUNT = 2  # a string that the training text has less often has no row of its own
+MIN_COUNT = 2  # a string that is rarer in the training text has no row
 
 BORDER = ("\n",)  # no token holds a line break
 DROPPED = np.uint64(0x9FB21C651E98DF25)  # in place of a word's hash in training: no feature has it

@@ -1,4 +1,4 @@
-"""Training by iterations, the same for every method, and going on after an interruption.
+"""Training by iterations, the same for every method, which resumes after an interruption.
 
 Held-out lines choose nothing: the model is that of the last iteration, which on other lines is as good as the
 best one or better (docs/benchmarks.md).
@@ -18,7 +18,7 @@ from preorder.progress import LOGGER, progress_bar
 TAU = "tau_nakagawa"
 ERRORS = "errors"
 LINKS, WORDS, LINES = 1, 2, 3
-"""What an iteration draws by numbers of its own: added to its seed. Without one, sentences are shuffled."""
+"""Random streams of an iteration: added to its seed. The stream without a number shuffles the sentences."""
 
 TrainingStatistics = dict[str, float]  # numbers measured in one iteration, by name
 

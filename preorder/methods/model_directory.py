@@ -52,7 +52,7 @@ FIELDS: dict[str, tuple[Any, bool]] = {  # of a description: its type, and wheth
     CHECKSUMS: (dict, True),
 }
 
-MAX_TRIES = 5  # so often a model is read that may be replaced meanwhile
+MAX_TRIES = 5  # to read a model that another process may be replacing
 
 STANZA_FIELDS = ("trees", "tagset", "tagged")  # of Stanza's options that a model keeps, beside
 STANZA_FOLDER, SPACY = "folder", "spacy"  # that of its models, an absolute path, and spaCy's model
@@ -67,15 +67,15 @@ LAYER_OPTIONS = {  # what a model may need
 
 _PARTS = re.compile(r"[^/|:;,_+·\-]+")  # of a tag, between what separates tagsets
 TAGS_LOOKED_AT = 100  # tokens by which the tags of a text are judged
-MOST_KNOWN = 0.05  # share of them, at most, whose tags a model knows if they are of another tagset
+MOST_KNOWN = 0.05  # greatest share that a model knows of another tagset's tags
 SHOWN_TAGS = 3
 
 
 class TagReader:
-    """Reads tags as a model knows them, and warns once if it knows almost none of the first.
+    """Read tags as a model knows them; warn once if it knows almost none of the first hundred.
 
-    A tag of two tagsets (``NN/名詞``) is that part of it which the model knows, where it does not know the
-    whole and knows no other part. Threads may share it.
+    A tag of two tagsets (``NN/名詞``) becomes the part that the model knows, if it knows neither the whole
+    tag nor another part. Threads may share a reader.
     """
 
     def __init__(self) -> None:

@@ -1,4 +1,4 @@
-"""Sentences ordered by a model, and lines: in blocks by compiled code, what that leaves by sentences."""
+"""Order sentences and lines by a model: blocks of lines by compiled code, the rest sentence by sentence."""
 
 from __future__ import annotations
 

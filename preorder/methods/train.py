@@ -1,7 +1,7 @@
 """A training, from annotated sentences to a preorderer: which lines, which method, which options.
 
-Cross-fitting: every line is ordered by a model that has not seen it, as a translation model would trust the
-better orders of seen lines too much.
+Cross-fitting: every line is ordered by a model that has not seen it. Orders of seen lines are too good, and
+a translation model would trust them too much.
 """
 
 from __future__ import annotations

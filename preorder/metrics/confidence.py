@@ -1,4 +1,4 @@
-"""How sure an order is, by the probabilities of inversions, and how far these hold true.
+"""The confidence of an order, by the probabilities of inversions, and how well these fit the links.
 
 With m_ij the probability that tokens i < j of n are inverted, and positions p::
 

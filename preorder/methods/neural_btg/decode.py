@@ -1,7 +1,7 @@
-"""The best trees by a network: those whose order can be expected to agree best (:mod:`preorder.btg.chart`).
+"""The best trees by a network: those of the greatest expected agreement (:mod:`preorder.btg.chart`).
 
-A sentence of more than ``EXACT`` tokens is cut: of the first ``EXACT`` of what is left, in the latter half,
-where a straight node most prefers to split.
+A sentence of more than ``EXACT`` tokens is cut into pieces. Each cut lies in the latter half of the next
+``EXACT`` tokens, where the scores most prefer a straight split.
 """
 
 from __future__ import annotations
@@ -38,8 +38,8 @@ ScorerInput = tuple[Scorer, Input]
 def parse(members: Sequence[ScorerInput], threads: int) -> tuple[np.ndarray, np.ndarray]:
     """Return trees and positions as :meth:`preorder.methods.base.Preorderer.parse` does.
 
-    What an order's agreement is expected to be is the mean over the members. O(n³) additions a sentence of n
-    tokens and member, linear beyond ``EXACT``. Each thread solves a minibatch.
+    An order's expected agreement is the mean over the members. O(n³) additions a sentence of n tokens and
+    member, linear beyond ``EXACT``. Each thread solves a minibatch.
     """
     count = members[0][1].tokens.shape[1]
     nodes, positions = np.empty((count, NODE_FIELDS), np.int32), np.zeros(count, np.int32)
@@ -85,7 +85,7 @@ def parse_inversions(members: Sequence[ScorerInput], threads: int) -> list[list[
 
 
 _Piece = tuple[int, int, int, np.ndarray]
-"""Begin, end and context of a piece of equally long sentences, and what is measured of it."""
+"""Begin, end and context of a piece of equally long sentences, and its measured parts."""
 
 _Measure = Callable[[torch.Tensor, "np.ndarray | None"], np.ndarray]  # by the parts, and an ensemble partner
 
@@ -112,7 +112,7 @@ def _for_all(
     def size(n: int) -> int:
         return 1 if n > EXACT else max(1, MAX_PAIRS // (n + 1) ** 2)
 
-    # A minibatch to a thread: what comes out does not depend on how many there are.
+    # A thread solves whole minibatches: the number of threads changes no result.
     with one_torch_thread(), ThreadPoolExecutor(threads) as pool:
         list(pool.map(run, equally_long(lengths, size)))
 

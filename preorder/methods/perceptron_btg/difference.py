@@ -1,7 +1,7 @@
 """The features in which two trees differ, compiled.
 
-A feature that both trees have equally often does not count, and gets no row in a table. Nor does one of a
-token that word dropout has dropped.
+A feature that both trees have equally often does not count and gets no row in a table. The same holds for
+features of tokens that word dropout hides.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ TEMPLATE_COUNTS = np.diff(FIRST_TEMPLATE)  # of each table but the dense one
 
 CORNER_FIELD = np.array([0, 0, 1, 1, 1, 1, 2, 2])
 CORNER_OFFSET = np.array([0, 1, -1, 0, 1, 2, 0, 1])
-"""Of ``features.CORNERS``: a node's field, and what to add for the index in tokens ``[layer, n + 2]``."""
+"""Of each of ``features.CORNERS``: a node's field and its offset in tokens ``[layer, n + 2]``."""
 
 
 class Differences(NamedTuple):
@@ -86,7 +86,7 @@ def count_difference(differences, s, counter, tokens, spread, plus, minus):
             last = _list_shapes(nodes, key, column, change, first)
         else:
             last = _list_features(table, nodes, tokens, spread, key, column, change, first)
-        # A quadruple is looked up only where its triples have rows: so triples of change 0 are kept.
+        # A quadruple is looked up only where its triples have rows: triples of change 0 are kept.
         kept = _merge(key, column, change, first, last, counter.slots, counter.used, table == TRIPLE)
         for i in range(first, kept):
             square += change[i] * change[i]

@@ -79,7 +79,7 @@ def columns(table: str, names: str, context: bool = False) -> list[int]:
 MULTIPLIERS = np.array(
     [0x9E3779B97F4A7C15, 0xC2B2AE3D27D4EB4F, 0x165667B19E3779F9, 0xD6E8FEB86659FD93], dtype=np.uint64
 )
-"""What is joined has a sum, over its corners, of (multiplier · 64-bit hash of the token), modulo 2^64."""
+"""The key of joined tokens is the sum over the corners of multiplier · token hash, modulo 2^64."""
 
 # The same as arrays, for the compiled updates.
 TEMPLATE_TABLE = np.array([TABLE_NAMES.index(t.table) for t in TEMPLATES], dtype=np.int64)

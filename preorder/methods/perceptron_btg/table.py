@@ -2,7 +2,7 @@
 
 Open addressing with linear probing. The lower half of a key says where its slot lies, and a slot of 64 bits
 holds the upper half and the number of the row; row 0, all zeros, stands for every absent key.
-Keys that are looked up together lie together (:func:`key_near`), and so do their rows, in the order of slots.
+Keys that are looked up together lie together (:func:`key_near`); rows lie in the order of the slots.
 """
 
 from __future__ import annotations
@@ -148,7 +148,7 @@ BY_ROW = ("weights", "spread", "changes", "keys")
 
 
 class Growing(NamedTuple):
-    """A table that learns: weights, and their average over time, which is in passes over the corpus.
+    """A table that learns: weights, and their average over time, measured in passes over the corpus.
 
     It is ``weights - changes / time ** AVERAGE_EXPONENT``, where a change counts by that power of its time.
     Between iterations it stands in the place of the changes: see :meth:`set_averages`.
@@ -189,7 +189,7 @@ class Growing(NamedTuple):
         self.changes[used] *= -np.float32(time**AVERAGE_EXPONENT)
 
     def saved(self) -> dict[str, np.ndarray]:
-        """Return what :func:`restored` makes the same table of: views of the rows in use."""
+        """Return the arrays for :func:`restored`: views of the rows in use."""
         rows = {name: getattr(self, name)[: int(self.used[0])] for name in BY_ROW}
         return {**rows, "room": np.array([len(self.weights)])}
 

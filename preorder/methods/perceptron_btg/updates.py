@@ -1,7 +1,7 @@
 """Learning from a part of a corpus, compiled: threads solve a minibatch, then update the tables.
 
 They take their tasks, each of some 20 µs, from a queue inside the compiled code: a task costs two atomic
-additions. A thread that the system has stopped delays only those that wait for its task.
+additions. A thread that the system suspends delays only the threads that wait for its task.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ class TrainingBatch(NamedTuple):
 def training_batch(
     chosen: np.ndarray, corpus: Batch, groups: np.ndarray, seen: int, options: PerceptronOptions
 ) -> TrainingBatch:
-    """Return a training batch that is still to be learned from."""
+    """Return a training batch with nothing learned yet."""
     lengths, minibatch = corpus.lengths[chosen], options.minibatch
     turns = np.lexsort((-lengths, np.arange(chosen.size) // minibatch))
     wrong, updates = np.zeros(chosen.size, np.bool_), np.zeros(chosen.size, np.int64)
@@ -178,8 +178,8 @@ def _update(table, which, batch, begin, end, rows):
 
 
 DRAWN, DONE, STOPPED, QUEUE = 0, 8, 16, 24
-"""Indices of counts, on cache lines of their own: tasks drawn, tasks done, reasons to wait no longer; and the
-size of a queue, int64, of which no task is drawn where all are 0."""
+"""Indices of counts, each on its own cache line: tasks drawn, tasks done, reasons to stop waiting; and the
+size of a queue, int64. A new queue is all 0."""
 
 _MAX_LOOKS = 200  # at a count, before the processor is left to others
 
@@ -199,7 +199,7 @@ def _add(typing_context, array, index, value):  # noqa: ARG001
 
 @intrinsic
 def _look(typing_context, array, index):  # noqa: ARG001
-    """Return an item of an int64 array as others have left it, without taking its cache line from them."""
+    """Load an item of an int64 array atomically; other threads keep its cache line."""
 
     def codegen(context, builder, signature, arguments):
         data = context.make_array(signature.args[0])(context, builder, arguments[0]).data
