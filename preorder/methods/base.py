@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
 from itertools import accumulate, pairwise
-from typing import TYPE_CHECKING, Any, ClassVar, Protocol, TypeVar, runtime_checkable
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Protocol, TypeVar, runtime_checkable
 
 import numpy as np
 
@@ -21,6 +21,16 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 
+class Training(NamedTuple):
+    """What a preorderer learns from, and how."""
+
+    bitext: Bitext  # annotated sentences and their alignments
+    options: Any  # the method's own
+    held_out: Bitext = NO_LINES  # measures each iteration
+    checkpoint: Checkpoint = NO_CHECKPOINT
+    initial: Any = None  # a model of the same method to begin from
+
+
 class Preorderer(ABC):
     """A trained preorderer: a pure function of annotated sentences; pickled as its :meth:`state`."""
 
@@ -30,19 +40,10 @@ class Preorderer(ABC):
 
     @classmethod
     @abstractmethod
-    def fit(
-        cls,
-        bitext: Bitext,
-        options: Any,
-        held_out: Bitext = NO_LINES,
-        checkpoint: Checkpoint = NO_CHECKPOINT,
-        initial: Self | None = None,
-    ) -> tuple[Self, dict[str, Any]]:
-        """Learn from annotated sentences and their alignments; return statistics for ``model.json``, too.
+    def fit(cls, training: Training) -> tuple[Self, dict[str, Any]]:
+        """Learn; return the preorderer and the statistics for ``model.json``.
 
-        Training begins from the ``initial`` model of the same method, if there is one.
-
-        They have ``options``, the number of ``weights``, and those of :func:`preorder.learning.loop.train`.
+        They are ``options``, the number of ``weights``, and those of :func:`preorder.learning.loop.train`.
         """
 
     @abstractmethod
@@ -78,7 +79,7 @@ class Preorderer(ABC):
 
     @abstractmethod
     def fixed_options(self) -> dict[str, Any]:
-        """Return the options, by name, that training from this model (``initial`` of ``fit``) must have."""
+        """Return the options, by name, that training from this model must have."""
 
     @classmethod
     @abstractmethod

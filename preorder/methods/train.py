@@ -25,7 +25,7 @@ from preorder.learning.options import (
     without_threads,
 )
 from preorder.learning.pairs import limited
-from preorder.methods.base import Preorderer
+from preorder.methods.base import Preorderer, Training
 from preorder.methods.model_directory import Model, is_lowercased
 from preorder.methods.registry import METHODS, all_options, check_able, method_class
 from preorder.processes import in_processes
@@ -93,20 +93,21 @@ class TrainingPlan:
 
     def fit(self, bitext: Bitext, checkpoint: Checkpoint = NO_CHECKPOINT) -> Trained:
         """Learn from all lines but the held-out ones; return the preorderer, and training statistics."""
-        begun = {}
+        initial = None
         if self.initial is not None:
-            begun["initial"] = self.initial.preorderer
+            initial = self.initial.preorderer
             bitext = replace(bitext, sentences=list(map(self.initial.annotate, bitext.sentences)))
         learned, held_out = hold_out(bitext, self.held_out, self.options.seed)
         LOGGER.info(f"training {self.method} on {counted(len(learned), 'line')}; {len(held_out):,} held out")
-        trained = method_class(self.method)
+        trained, found = method_class(self.method), []
+        training = Training(learned, self.options, held_out, checkpoint, initial)
         if self.members == 1:
-            return trained.fit(learned, self.options, held_out, checkpoint, **begun)
-        found = []
+            return trained.fit(training)
         for number in range(1, self.members + 1):
             options = replace(self.options, seed=self.options.seed + number - 1)
             with named(f"member {number} of {self.members}"):
-                found.append(trained.fit(learned, options, held_out, checkpoint.member(number), **begun))
+                of_member = checkpoint.member(number)
+                found.append(trained.fit(training._replace(options=options, checkpoint=of_member)))
         models, statistics = zip(*found, strict=True)
         statistics[0].pop("weights", None)  # another number than the mean's
         return trained.together(models), statistics[0] | {"members": self.members}

@@ -26,6 +26,7 @@ from preorder.errors import DataError, NotFiniteError, PreorderError
 from preorder.io.atomic import atomic_file
 from preorder.learning.checkpoint import Checkpoint, Checkpoints
 from preorder.methods import model_directory
+from preorder.methods.base import Training
 from preorder.methods.model_directory import Model, check_replaceable, load_model, save_model
 from preorder.methods.registry import METHODS, all_options, method_class
 from tests.support.verb_last import LINES, bitext
@@ -40,7 +41,7 @@ def trained(kind, seed=1):
     lines = Bitext(list(map(classes.add_to, plain.sentences)), plain.alignments)
     options = all_options()[kind](seed=seed)
     options = replace(options, **{name: value for name, value in SMALL.items() if hasattr(options, name)})
-    preorderer = method_class(kind).fit(lines, options, lines)[0]
+    preorderer = method_class(kind).fit(Training(lines, options, lines))[0]
     return Model(preorderer, classes, "en", {"options": options.__dict__})
 
 
@@ -210,7 +211,7 @@ DIVERGING = {
 def test_training_that_diverges(method):
     options = all_options()[method](**DIVERGING[method], iterations=30, minibatch=2)
     with pytest.raises(NotFiniteError, match="training has diverged.*smaller steps.*another `seed`"):
-        method_class(method).fit(bitext(), options)
+        method_class(method).fit(Training(bitext(), options))
 
 
 def test_scores_that_are_no_numbers():

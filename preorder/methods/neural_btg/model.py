@@ -17,9 +17,9 @@ import numpy as np
 from preorder.btg.chart import log_partition
 from preorder.btg.constraint import Constraint, learnable
 from preorder.btg.nbest import ScoredTree
-from preorder.data import NO_LINES, Bitext, Permutation, Sentence
+from preorder.data import Permutation, Sentence
 from preorder.errors import DataError, UsageError
-from preorder.learning.checkpoint import NO_CHECKPOINT, Arrays, Checkpoint, add_prefix, digest, part_with
+from preorder.learning.checkpoint import Arrays, add_prefix, digest, part_with
 from preorder.learning.encode import Vocabulary, common_layers, lengths_of
 from preorder.learning.loop import LINKS, TrainingStatistics
 from preorder.learning.network import (
@@ -32,7 +32,7 @@ from preorder.learning.network import (
     weights_of,
 )
 from preorder.learning.options import without_threads
-from preorder.methods.base import Preorderer, permutations
+from preorder.methods.base import Preorderer, Training, permutations
 from preorder.methods.neural_btg.decode import Input, parse, parse_inversions, parse_kbest
 from preorder.methods.neural_btg.network import Scorer
 from preorder.methods.perceptron_btg.model import BTGPreorderer
@@ -194,15 +194,9 @@ class NeuralBTGPreorderer(Preorderer):
         return cls(*map(Member.from_state, states, parts))
 
     @classmethod
-    def fit(
-        cls,
-        bitext: Bitext,
-        options: NeuralBTGOptions,
-        held_out: Bitext = NO_LINES,
-        checkpoint: Checkpoint = NO_CHECKPOINT,
-        initial: NeuralBTGPreorderer | None = None,
-    ) -> tuple[NeuralBTGPreorderer, dict[str, Any]]:
+    def fit(cls, training: Training) -> tuple[NeuralBTGPreorderer, dict[str, Any]]:
         """Learn by the layers that all sentences have; the same model on the same machine."""
+        bitext, options, held_out, checkpoint, initial = training
         layers = common_layers((*bitext.sentences, *held_out.sentences), options.word_dropout)
         learned, constraint, counts = learnable(bitext)
         begun = None if initial is None else initial.members[0]
@@ -214,5 +208,5 @@ class NeuralBTGPreorderer(Preorderer):
             LOGGER.info("training the ensemble partner")
             same = {name: getattr(options, name) for name in ("word_dropout", "seed", "threads")}
             chosen = PerceptronOptions(**same)
-            partner, _ = BTGPreorderer.fit(bitext, chosen, initial=begun and begun.partner)
+            partner, _ = BTGPreorderer.fit(Training(bitext, chosen, initial=begun and begun.partner))
         return cls(Member(learner.vocabulary, learner.average, partner)), statistics

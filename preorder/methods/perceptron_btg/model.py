@@ -8,16 +8,15 @@ from typing import Any, ClassVar
 import numpy as np
 
 from preorder.btg.nbest import EXACT, ScoredTree
-from preorder.data import NO_LINES, Bitext, Sentence
+from preorder.data import Sentence
 from preorder.errors import DataError, shown
-from preorder.learning.checkpoint import NO_CHECKPOINT, Arrays, Checkpoint
+from preorder.learning.checkpoint import Arrays
 from preorder.learning.encode import LAYERS, Batch, Encoder, Hashes, common_layers
-from preorder.methods.base import Preorderer
+from preorder.methods.base import Preorderer, Training
 from preorder.methods.perceptron_btg.features import MULTIPLIERS, TABLE_NAMES
 from preorder.methods.perceptron_btg.parse import parse, parse_inversions, parse_kbest
 from preorder.methods.perceptron_btg.scorer import shape_scores
 from preorder.methods.perceptron_btg.weights import NEGLIGIBLE, Weights, unpack
-from preorder.methods.registry import PerceptronOptions
 
 TEMPERATURE = 0.5
 """Of the probabilities of trees; by it inversions fit links best (recipes/kftt/RESULTS.md). Training asks for
@@ -70,15 +69,9 @@ class BTGPreorderer(Preorderer):
         return cls(unpack(arrays), layers)
 
     @classmethod
-    def fit(
-        cls,
-        bitext: Bitext,
-        options: PerceptronOptions,
-        held_out: Bitext = NO_LINES,
-        checkpoint: Checkpoint = NO_CHECKPOINT,
-        initial: BTGPreorderer | None = None,
-    ) -> tuple[BTGPreorderer, dict[str, Any]]:
+    def fit(cls, training: Training) -> tuple[BTGPreorderer, dict[str, Any]]:
         """Learn by the layers that all sentences have; the same model on any machine."""
+        bitext, options, held_out, checkpoint, initial = training
         from preorder.btg.constraint import learnable  # none of this is needed where a model is used
         from preorder.learning.loop import HeldOutLines, train
         from preorder.learning.options import without_threads

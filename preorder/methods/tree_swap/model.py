@@ -12,15 +12,15 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from preorder.data import NO_LINES, Bitext, Permutation, Sentence
+from preorder.data import Permutation, Sentence
 from preorder.data.trees import BINARISATIONS, Binarisation
 from preorder.errors import DataError, UsageError, shown
-from preorder.learning.checkpoint import NO_CHECKPOINT, Arrays, Checkpoint, digest
+from preorder.learning.checkpoint import Arrays, digest
 from preorder.learning.encode import Vocabulary, common_layers, frequent, is_strings
 from preorder.learning.loop import TrainingStatistics
 from preorder.learning.network import NetworkLearner, device, network_of, sizes_of, torch, weights_of
 from preorder.learning.options import without_threads
-from preorder.methods.base import Preorderer, permutations
+from preorder.methods.base import Preorderer, Training, permutations
 from preorder.methods.registry import RecursiveOptions, Weighting
 from preorder.methods.tree_swap.networks import Contextual, Numbering, Recursive, log_odds, minibatch
 from preorder.methods.tree_swap.trees import (
@@ -189,15 +189,9 @@ class TreeSwapPreorderer(Preorderer):
         return cls(kind, how, numbering, network)
 
     @classmethod
-    def fit(
-        cls,
-        bitext: Bitext,
-        options: RecursiveOptions,
-        held_out: Bitext = NO_LINES,
-        checkpoint: Checkpoint = NO_CHECKPOINT,
-        initial: TreeSwapPreorderer | None = None,
-    ) -> tuple[TreeSwapPreorderer, dict[str, Any]]:
+    def fit(cls, training: Training) -> tuple[TreeSwapPreorderer, dict[str, Any]]:
         """Learn by tags, trees, and classes if all sentences have them; the same model on one machine."""
+        bitext, options, held_out, checkpoint, initial = training
         lines = (*bitext.sentences, *held_out.sentences)
         kind = kind_of(lines)
         trees = forest(bitext.sentences, options.binarisation)

@@ -15,6 +15,7 @@ from preorder.data import NO_LINES, Alignment, Bitext, Sentence
 from preorder.errors import UsageError
 from preorder.learning.checkpoint import Checkpoint
 from preorder.learning.loop import HeldOutLines
+from preorder.methods.base import Training
 from preorder.methods.model_directory import LAYER_OPTIONS, Model, load_model, save_model
 from preorder.methods.registry import METHODS, all_options, method_class
 from tests.support.texts import content
@@ -48,7 +49,7 @@ def saved(preorderer, directory):
 @pytest.fixture(scope="module", params=METHODS)
 def preorderer(request):
     options = options_of(request.param, **LEARNING)
-    return method_class(request.param).fit(bitext(), options, bitext(CORPUS[::3]))[0]
+    return method_class(request.param).fit(Training(bitext(), options, bitext(CORPUS[::3])))[0]
 
 
 def test_learns_a_pattern_and_carries_it_over_to_unseen_words(preorderer):
@@ -152,7 +153,7 @@ def monotone():
 def test_training_begins_from_a_model(method, tmp_path):
     """The first iteration begins where the other training ended, interrupted or not, and learns the new."""
     begun = {"iterations": 6, "learning_rate": 0.02} if METHODS[method].needs_trees else {"iterations": 6}
-    before, _ = method_class(method).fit(monotone(), options_of(method, **begun))
+    before, _ = method_class(method).fit(Training(monotone(), options_of(method, **begun)))
     save_model(Model(before), str(tmp_path / "before"))
     before = load_model(str(tmp_path / "before")).preorderer
     assert all(order == order.identity(len(order)) for order in before.order(SENTENCES))
@@ -160,7 +161,7 @@ def test_training_begins_from_a_model(method, tmp_path):
     def tuned(checkpoint=None, **changes):
         options = options_of(method, **(begun | changes))
         return method_class(method).fit(
-            bitext(), options, NO_LINES, checkpoint or Checkpoint(), initial=before
+            Training(bitext(), options, NO_LINES, checkpoint or Checkpoint(), initial=before)
         )
 
     still, _ = tuned(iterations=1, aggressiveness=1e-9, learning_rate=1e-9)
@@ -171,7 +172,7 @@ def test_training_begins_from_a_model(method, tmp_path):
         tuned(Interrupting(tmp_path / "checkpoint", after=1))
     with pytest.raises(UsageError, match="an interrupted training with other data or options"):
         method_class(method).fit(
-            bitext(), options_of(method, **begun), NO_LINES, Checkpoint(tmp_path / "checkpoint")
+            Training(bitext(), options_of(method, **begun), NO_LINES, Checkpoint(tmp_path / "checkpoint"))
         )
     resumed, again = tuned(Checkpoint(tmp_path / "checkpoint"))
     assert again == statistics
@@ -180,7 +181,7 @@ def test_training_begins_from_a_model(method, tmp_path):
 
 def saved_of(method, lines, folder, **options):
     """Train; return what the model's directory holds."""
-    return saved(method_class(method).fit(lines, options_of(method, **options))[0], folder)
+    return saved(method_class(method).fit(Training(lines, options_of(method, **options)))[0], folder)
 
 
 @pytest.mark.parametrize("method", METHODS)
@@ -200,7 +201,7 @@ def test_pairs_weigh_alike(method, tmp_path):
     options = options_of(method, **LEARNING | {"ensemble": "none"})
     orders = []
     for given in (pairs, ()):
-        model, _ = method_class(method).fit(Bitext(sentences, alignments, given), options)
+        model, _ = method_class(method).fit(Training(Bitext(sentences, alignments, given), options))
         orders.append([order.positions for order in model.order(SENTENCES)])
     assert orders == [POSITIONS, [tuple(range(len(s))) for s in SENTENCES]]
 
@@ -215,7 +216,7 @@ def test_without_words_a_model_learns_from_the_other_layers_alone(method, tmp_pa
     models = []
     for number, sentences in enumerate((SENTENCES, renamed(SENTENCES))):
         lines = Bitext(sentences, bitext().alignments)
-        model, _ = method_class(method).fit(lines, options_of(method, **LEARNING, word_dropout=1.0))
+        model, _ = method_class(method).fit(Training(lines, options_of(method, **LEARNING, word_dropout=1.0)))
         models.append(saved(model, tmp_path / str(number)))
         assert [order.positions for order in model.order(SENTENCES)] == POSITIONS
         assert model.order(renamed(LINES, "new-")) == model.order(LINES)
@@ -228,7 +229,7 @@ def test_without_words_a_model_learns_from_the_other_layers_alone(method, tmp_pa
 def test_without_words_there_must_be_another_layer(method):
     lines = Bitext([Sentence(s.words) for s in SENTENCES], bitext().alignments)
     with pytest.raises(UsageError, match="word dropout of 1 needs `tags`"):
-        method_class(method).fit(lines, options_of(method, word_dropout=1.0))
+        method_class(method).fit(Training(lines, options_of(method, word_dropout=1.0)))
 
 
 @pytest.mark.parametrize("method", ["btg", "neural-btg"])
@@ -239,7 +240,7 @@ def test_few_sure_links_count_more_than_many_doubtful_ones(method):
         others = [Alignment.weighted(dict.fromkeys(a.links, confidence)) for a in monotone().alignments]
         lines = Bitext(SENTENCES * 4, [*sure.alignments, *others * 3])
         model, statistics = method_class(method).fit(
-            lines, options_of(method, iterations=12, ensemble="none")
+            Training(lines, options_of(method, iterations=12, ensemble="none"))
         )
         assert statistics["trained"] == len(lines)
         assert [order.positions for order in model.order(SENTENCES)] == expected
@@ -251,7 +252,7 @@ def test_held_out_lines_measure_the_model_and_do_not_choose_it(method):
     lines, options = puzzling(), options_of(method, iterations=6, ensemble="none")
     arrays = []
     for held in (NO_LINES, bitext(CORPUS[:4]), monotone()):
-        model, statistics = method_class(method).fit(lines, options, held)
+        model, statistics = method_class(method).fit(Training(lines, options, held))
         arrays.append({name: array.tobytes() for name, array in model.state()[1].items()})
         assert statistics["held_out"] == len(held)
         if held:
@@ -276,7 +277,9 @@ def test_lines_options_and_seed_make_the_model(method, setting, tmp_path, caplog
 
     def trained(name, checkpoint=None, lines=lines, **changes):
         chosen = options_of(method, **options | changes)
-        model, statistics = method_class(method).fit(lines, chosen, held, checkpoint or Checkpoint())
+        model, statistics = method_class(method).fit(
+            Training(lines, chosen, held, checkpoint or Checkpoint())
+        )
         return saved(model, tmp_path / name), statistics, model
 
     expected, statistics, model = trained("expected")

@@ -18,8 +18,6 @@ MODEL = '''
 
 import numpy as np
 
-from preorder.data import NO_LINES
-from preorder.learning.checkpoint import NO_CHECKPOINT
 from preorder.methods.base import Preorderer
 
 
@@ -31,7 +29,8 @@ class Reverser(Preorderer):
         self.share, self.threshold = share, threshold
 
     @classmethod
-    def fit(cls, bitext, options, held_out=NO_LINES, checkpoint=NO_CHECKPOINT, initial=None):
+    def fit(cls, training):
+        bitext, options, _, _, initial = training
         found = [
             (i - k) * (j - m) < 0
             for alignment in bitext.alignments

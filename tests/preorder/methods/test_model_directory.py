@@ -10,6 +10,7 @@ from preorder.annotate.classes import WordClasses
 from preorder.annotate.options import AnnotatorOptions
 from preorder.data import Sentence
 from preorder.errors import DataError
+from preorder.methods.base import Training
 from preorder.methods.model_directory import Model, is_lowercased, load_model, save_model
 from preorder.methods.registry import all_options, method_class
 from tests.support.texts import content
@@ -18,7 +19,7 @@ from tests.support.verb_last import bitext
 
 @pytest.fixture
 def directory(tmp_path):
-    preorderer, _ = method_class("btg").fit(bitext(), all_options()["btg"](iterations=1))
+    preorderer, _ = method_class("btg").fit(Training(bitext(), all_options()["btg"](iterations=1)))
     save_model(Model(preorderer, WordClasses({"a": "1"}), "en", {"sentences": 3}), str(tmp_path / "model"))
     return tmp_path / "model"
 

@@ -10,6 +10,7 @@ from preorder.btg.constraint import learnable  # noqa: E402
 from preorder.errors import DataError, MissingExtraError, UsageError  # noqa: E402
 from preorder.learning.checkpoint import Checkpoint  # noqa: E402
 from preorder.learning.network import weights_of  # noqa: E402
+from preorder.methods.base import Training  # noqa: E402
 from preorder.methods.model_directory import Model, load_model, save_model  # noqa: E402
 from preorder.methods.neural_btg.model import NeuralBTGPreorderer, ScorerLearner  # noqa: E402
 from preorder.methods.perceptron_btg.model import BTGPreorderer  # noqa: E402
@@ -26,7 +27,7 @@ OPTIONS = NeuralBTGOptions(iterations=12, minibatch=6, hidden=16, depth=1, learn
 
 @pytest.fixture(scope="module")
 def model():
-    return NeuralBTGPreorderer.fit(bitext(), OPTIONS)[0]
+    return NeuralBTGPreorderer.fit(Training(bitext(), OPTIONS))[0]
 
 
 def test_an_iteration_sees_every_sentence_once_and_averages_weights():
@@ -43,7 +44,7 @@ def test_an_iteration_sees_every_sentence_once_and_averages_weights():
 
 def test_the_ensemble_partner_counts(model, monkeypatch):
     monkeypatch.setattr("preorder.btg.chart.PARTNER_WEIGHT", 1.0)
-    perceptron = BTGPreorderer.fit(bitext(), PerceptronOptions())[0]
+    perceptron = BTGPreorderer.fit(Training(bitext(), PerceptronOptions()))[0]
     assert model.order(SENTENCES) == perceptron.order(SENTENCES)
 
 
@@ -80,7 +81,7 @@ def has_bfloat16():
 def learn(monkeypatch, is_fast, **options):
     """Train as if the processor multiplied bfloat16 faster, or not."""
     monkeypatch.setattr("preorder.methods.neural_btg.model.multiplies_bfloat16", lambda _: is_fast)
-    return NeuralBTGPreorderer.fit(bitext(), replace(OPTIONS, ensemble="none", **options))[0]
+    return NeuralBTGPreorderer.fit(Training(bitext(), replace(OPTIONS, ensemble="none", **options)))[0]
 
 
 @pytest.mark.skipif(not has_bfloat16(), reason="the processor has no LSTM in bfloat16")

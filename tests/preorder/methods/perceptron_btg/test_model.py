@@ -9,6 +9,7 @@ import pytest
 from preorder.btg.nbest import EXACT
 from preorder.data import Alignment, Bitext, Sentence
 from preorder.errors import DataError, UsageError
+from preorder.methods.base import Training
 from preorder.methods.perceptron_btg.model import BTGPreorderer
 from preorder.methods.perceptron_btg.weights import Weights
 from preorder.methods.registry import PerceptronOptions
@@ -19,7 +20,7 @@ from tests.support.verb_last import bitext, links, svo
 
 @pytest.fixture(scope="module")
 def model():
-    return BTGPreorderer.fit(bitext(), PerceptronOptions(iterations=5))[0]
+    return BTGPreorderer.fit(Training(bitext(), PerceptronOptions(iterations=5)))[0]
 
 
 @pytest.mark.parametrize("clauses", [1, 100, 500])
@@ -78,7 +79,9 @@ def test_the_weights_of_several_members_are_their_means():
 
 def test_layers_that_some_sentence_lacks_are_left_out():
     sentences = [Sentence(("a", "b"), ("A", "B"), ("1", "2")), Sentence(("a", "b"), None, ("1", "2"))]
-    model, _ = BTGPreorderer.fit(Bitext(sentences, [links(1, 0)] * 2), PerceptronOptions(iterations=1))
+    model, _ = BTGPreorderer.fit(
+        Training(Bitext(sentences, [links(1, 0)] * 2), PerceptronOptions(iterations=1))
+    )
     assert model.layers == {"classes"}
 
 
@@ -92,7 +95,7 @@ def test_statistics_count_what_was_skipped():
     ]
     sentences = [words, words, words, Sentence(("a",))]
     _, statistics = BTGPreorderer.fit(
-        Bitext(sentences, alignments), PerceptronOptions(iterations=1, threads=2)
+        Training(Bitext(sentences, alignments), PerceptronOptions(iterations=1, threads=2))
     )
     assert (statistics["trained"], statistics["skipped"], statistics["trivial"]) == (1, 2, 1)
     assert statistics["options"]["iterations"] == 1
@@ -102,7 +105,7 @@ def test_statistics_count_what_was_skipped():
 @pytest.mark.parametrize("alignment", [links(1, 3, 0, 2), Alignment(frozenset()), links(0)])
 def test_nothing_to_learn_from(alignment):
     with pytest.raises(UsageError, match="no sentence has two tokens whose links ask for an order"):
-        BTGPreorderer.fit(Bitext([Sentence(tuple("abcd"))], [alignment]), PerceptronOptions())
+        BTGPreorderer.fit(Training(Bitext([Sentence(tuple("abcd"))], [alignment]), PerceptronOptions()))
 
 
 def test_a_file_keeps_the_largest_weights_and_all_that_training_began_from():

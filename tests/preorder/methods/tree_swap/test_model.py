@@ -12,6 +12,7 @@ torch = pytest.importorskip("torch")
 from preorder.data import NO_LINES, Bitext, Sentence  # noqa: E402
 from preorder.data.trees import ConstituencyTree, DependencyTree  # noqa: E402
 from preorder.errors import UsageError  # noqa: E402
+from preorder.methods.base import Training  # noqa: E402
 from preorder.methods.registry import all_options, method_class  # noqa: E402
 from preorder.methods.tree_swap.model import SwapLearner, weights_in_loss  # noqa: E402
 from preorder.syntax.read import parse_bracketing  # noqa: E402
@@ -26,7 +27,7 @@ def options_of(method, **changes):
 
 
 def trained(method, lines=None, held=NO_LINES, **changes):
-    return method_class(method).fit(lines or bitext(), options_of(method, **changes), held)
+    return method_class(method).fit(Training(lines or bitext(), options_of(method, **changes), held))
 
 
 @pytest.fixture(scope="module", params=METHODS)
