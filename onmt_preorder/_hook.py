@@ -29,12 +29,9 @@ def is_command(argv, given):
         before, package, name = given[-len(argv)].partition("onmt.bin.")
         return bool(package) and name in COMMANDS and (not before or before[0] == "-")
     folder, script = os.path.split(argv[0] if argv else "")
-    name, suffix = os.path.splitext(script)
-    if suffix == ".py" and not name.endswith("-script"):  # which pip makes on Windows
-        return name in COMMANDS and os.path.normpath(folder).split(os.sep)[-2:] == ["onmt", "bin"]
-    if name.removesuffix("-script") == "eole":
-        return True
-    return name.startswith("onmt_") and name.removesuffix("-script")[5:] in COMMANDS
+    if script.endswith(".py"):
+        return script[:-3] in COMMANDS and os.path.normpath(folder).split(os.sep)[-2:] == ["onmt", "bin"]
+    return script == "eole" or (script.startswith("onmt_") and script[5:] in COMMANDS)
 
 
 def is_wanted():

@@ -1,7 +1,7 @@
 """Whatever is bound to OpenNMT-py 3.5.1, in six jobs; a second host would have a folder like this one.
 
 ========== =============================================================================================
-register   `registration` (with `stand_ins`, `adaptations`, `wrapping`): our names in OpenNMT-py's tables
+register   `registration` (with `stand_ins`, `wrapping`): our names in OpenNMT-py's tables
 options    `options`, `configuration`: added to its parsers, read from files, checked, made configurations
 position   `encoders`: the source feature becomes positions; `models`, `decoders`: models are built
 loss       `training`, `segments`: losses of our own, optimisers, memory

@@ -4,7 +4,7 @@ Why: with ``lambda_align`` OpenNMT-py fails at a line without links and at a lin
 refuses links where transforms split words. Only its own Transformer decoder may learn from links.
 
 ``-report_align`` appends alignments to the translations, behind `` ||| ``, and prints a list of weights for
-every sentence. The alignments of an ensemble of recurrent models cannot be had.
+every sentence. It fails with ensembles.
 
 Can go when OpenNMT-py reads Pharaoh's format whole, maps links to pieces, and writes alignments to files.
 """
@@ -106,9 +106,8 @@ def _translate(original: Any, self: Any, *args: Any, **kwargs: Any) -> Any:
 @adapts("onmt.translate.translator:Translator", "_align_forward")
 def _align(original: Any, self: Any, *args: Any, **kwargs: Any) -> Any:
     """Leave out the end symbol that our encoder puts after each source sentence: it is no word of it."""
-    alignments, encoder = original(self, *args, **kwargs), self.model.encoder
-    first, *_ = getattr(encoder, "model_encoders", [encoder])  # those of an ensemble are alike
-    if getattr(first, "end_symbol", None) is None:
+    alignments = original(self, *args, **kwargs)
+    if getattr(self.model.encoder, "end_symbol", None) is None:
         return alignments
     return [[rows if rows is None else rows[:, :-1] for rows in best] for best in alignments]
 

@@ -21,10 +21,6 @@ from onmt_preorder.wrapping import adapts
 from preorder.annotate.tokenizers import log_tokenizers
 from preorder.errors import UsageError
 
-# What all members of an ensemble have in common: of their vocabularies, and of their options.
-_VOCABULARIES = {"src": "source vocabularies", "tgt": "target vocabularies", "data_task": "tasks"}
-_OPTIONS = {"n_src_feats": 0, "copy_attn": False, "distortion_source_end": False}
-
 
 class Member(NamedTuple):
     """A model that translates, by itself or in an ensemble."""
@@ -55,54 +51,31 @@ def _load(original: Any, opt: Namespace, *args: Any, **kwargs: Any) -> Any:
 
 @adapts("onmt.decoders.ensemble", "load_test_model")
 def _load_ensemble(_: Any, opt: Namespace, device_id: int = 0) -> Any:
+    """Refuse members that do not read the same words and write the same words."""
     from onmt.decoders.ensemble import EnsembleModel
     from onmt.model_builder import load_test_model
 
     members = [Member(path, *load_test_model(opt, device_id, path)) for path in opt.models]
-    for member in members[1:]:
-        _compare_models(members[0], member)
+    first, *others = members
+    known = _reading(opt, first) if any(is_ours(member.trained) for member in members) else {}
+    for other in others if known else ():
+        for name, value in _reading(opt, other).items():
+            if known[name] != value:
+                reason = f"their {name} differs"
+                raise UsageError(f"{first.path} and {other.path} cannot translate together: {reason}")
     _read_as_trained(opt, members)
     ensemble = EnsembleModel([member.model for member in members], opt.avg_raw_probs)
-    return members[0].vocabs, ensemble, members[0].trained
+    return first.vocabs, ensemble, first.trained
 
 
-@adapts("onmt.decoders.ensemble:EnsembleEncoder", "forward")
-def _encode(_: Any, self: Any, src: Any, src_len: Any = None) -> Any:
-    """Return the lengths that encoders give: they count the end symbols that all of ours put, or none."""
-    states, final, lengths = zip(*(encode(src, src_len) for encode in self.model_encoders), strict=True)
-    return states, final, lengths[0]
-
-
-@adapts("onmt.decoders.ensemble:EnsembleDecoder", "forward")
-def _decode(_: Any, self: Any, tgt: Any, enc_out: Any, **kwargs: Any) -> Any:
-    """Average each kind of attention that all members have, whichever is the first; for others it is None."""
-    import torch
-    from onmt.decoders.ensemble import EnsembleDecoderOutput
-
-    decoders = zip(self.model_decoders, enc_out, strict=True)
-    states, attention = zip(*(decode(tgt, memory, **kwargs) for decode, memory in decoders), strict=True)
-    kinds = [kind for kind in attention[0] if all(each.get(kind) is not None for each in attention)]
-    means = {kind: torch.stack([each[kind] for each in attention]).mean(0) for kind in kinds}
-    return EnsembleDecoderOutput(states), {"std": None, **means}
-
-
-def _compare_models(one: Member, other: Member) -> None:
-    for name, what in _VOCABULARIES.items():
-        mine, theirs = (
-            getattr(each.vocabs[name], "ids_to_tokens", each.vocabs[name]) for each in (one, other)
-        )
-        if mine != theirs:
-            _refuse(one, other, f"their {what} differ")
-    for name, default in _OPTIONS.items():
-        if getattr(one.trained, name, default) != getattr(other.trained, name, default):
-            _refuse(one, other, f"only one of them has {name}")
-    if one.has_feature and is_ours(one.trained) != is_ours(other.trained):
-        theirs = other if is_ours(one.trained) else one
-        _refuse(one, other, f"{theirs.path} reads features that are no positions")
-
-
-def _refuse(one: Member, other: Member, why: str) -> None:
-    raise UsageError(f"{one.path} and {other.path} cannot translate together: {why}")
+def _reading(opt: Namespace, member: Member) -> dict[str, Any]:
+    """Return all that decides what a model reads of a source, and which words it writes."""
+    words = {f"vocabulary {side}": member.vocabs[side].ids_to_tokens for side in ("src", "tgt")}
+    trained = {name: getattr(member.trained, name, False) for name in ("n_src_feats", "copy_attn")}
+    has_positions = member.has_feature and is_ours(member.trained)
+    settings = vars(_settings(opt, member))
+    files = {name: digest(settings[name] or "") or settings[name] for name in READ_WITH}  # by what they hold
+    return {**settings, **files, **words, **trained, "feature": "position" if has_positions else "other"}
 
 
 def _read_as_trained(opt: Namespace, members: Sequence[Member]) -> None:
@@ -117,10 +90,7 @@ def _read_as_trained(opt: Namespace, members: Sequence[Member]) -> None:
     trained = ours[0].trained
     if opt.preorder_model and not ours[0].has_feature:
         raise UsageError("preorder_model: the translation model was trained without positions (n_src_feats)")
-    settings = [_settings(opt, member) for member in members]
-    for member, each in zip(members, settings, strict=True):
-        _compare_settings(members[0], settings[0], member, each)
-    vars(opt).update(vars(settings[0]))
+    vars(opt).update(vars(_settings(opt, members[0])))
     opt._all_transform = opt.transforms
     opt.encoder_type, opt.decoder_type = trained.encoder_type, trained.decoder_type
     opt.n_src_feats, opt.src_feats_defaults = trained.n_src_feats, trained.src_feats_defaults
@@ -133,14 +103,6 @@ def _read_as_trained(opt: Namespace, members: Sequence[Member]) -> None:
         make_detokenizer(opt.detokenize)
         if opt.report_align:
             raise UsageError("report_align counts tokens: it does not go with detokenize")
-
-
-def _compare_settings(one: Member, of_one: Namespace, other: Member, of_other: Namespace) -> None:
-    """Refuse an ensemble whose members read the same source as different words."""
-    for name, value in vars(of_one).items():
-        theirs = getattr(of_other, name)
-        if value != theirs and not (name in READ_WITH and digest(value) == digest(theirs) is not None):
-            _refuse(one, other, f"{name} is {value!r} and {theirs!r}")
 
 
 def _settings(opt: Namespace, member: Member) -> Namespace:

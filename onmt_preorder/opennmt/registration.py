@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from argparse import Namespace
+from importlib import import_module
 from importlib.util import find_spec
 from pkgutil import resolve_name
 from typing import Any
@@ -13,6 +14,12 @@ from onmt_preorder.opennmt import stand_ins
 from preorder.errors import UsageError
 
 SUPPORTED = "3.5"
+ADAPTING = (
+    *("transforms", "alignments", "checkpoints", "configuration", "corpora", "loading", "models", "server"),
+    *("training", "translation", "repairs.attention", "repairs.messages", "repairs.numbers"),
+    *("repairs.outputs", "repairs.vocabularies"),
+)
+"""Modules that adapt OpenNMT-py."""
 
 
 def register() -> None:
@@ -35,17 +42,21 @@ def register() -> None:
     from onmt.decoders import DecoderBase, register_decoder, str2dec
     from onmt.encoders import EncoderBase, register_encoder, str2enc
 
-    # The transforms register themselves when imported. Where it is that import which has led
-    # here, they do so after this function has returned.
-    import onmt_preorder.opennmt.transforms  # noqa: F401
-    from onmt_preorder.opennmt.adaptations import adapt
+    from onmt_preorder.opennmt.checkpoints import allow_options
     from onmt_preorder.opennmt.options import DECODERS, ENCODERS
+    from onmt_preorder.wrapping import wrap_all
+
+    # Transforms and adaptations register themselves when imported. Where it is the import of the transforms
+    # which has led here, they do so after this function has returned.
+    for name in ADAPTING:
+        import_module(f"onmt_preorder.opennmt.{name}")
 
     for name in ENCODERS.keys() - str2enc.keys():
         register_encoder(name)(_factory(ENCODERS[name], EncoderBase))
     for name in DECODERS.keys() - str2dec.keys():
         register_decoder(name)(_factory(DECODERS[name], DecoderBase))
-    adapt()
+    allow_options()
+    wrap_all("onmt")
     os.environ[_hook.SWITCH] = "1"
 
 

@@ -21,6 +21,7 @@ from torch import Tensor
 from onmt_preorder.input.pipeline import SOURCE_NAME
 from onmt_preorder.input.positions import PositionCheck
 from onmt_preorder.opennmt.options import npmt as phrases
+from onmt_preorder.papers.distortion.rnnsearch import DistortionRNNDecoder
 from onmt_preorder.papers.npmt.decoder import SwanDecoder
 from onmt_preorder.wrapping import adapts
 from preorder.errors import DataError, UsageError
@@ -90,13 +91,13 @@ def _translator(
     from onmt_preorder.opennmt.segments import SegmentTranslator
 
     decoders = getattr(model.decoder, "model_decoders", [model.decoder])
-    by_segments = any(isinstance(decoder, SwanDecoder) for decoder in decoders)
+    if len(decoders) > 1 and any(isinstance(each, SwanDecoder | DistortionRNNDecoder) for each in decoders):
+        raise UsageError("no ensembles of such models: average their weights by onmt_average_models")
+    by_segments = isinstance(model.decoder, SwanDecoder)
     if not by_segments:
         phrases.check_other_translation(opt)
     if not by_segments or issubclass(cls, SegmentTranslator):
         return original(cls, model, vocabs, opt, *args, **kwargs)
-    if len(decoders) > 1:
-        raise UsageError("no ensembles of such models: average their weights by onmt_average_models")
     return SegmentTranslator.from_opt(model, vocabs, opt, *args, **kwargs)
 
 

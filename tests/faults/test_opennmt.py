@@ -16,7 +16,7 @@ from onmt.utils.parse import ArgumentParser
 from torch._utils import ExceptionWrapper
 
 from onmt_preorder.cli import main as onmt_preorder
-from onmt_preorder.opennmt.repairs import messages, numbers
+from onmt_preorder.opennmt.repairs import numbers
 from preorder.errors import DataError, MissingExtraError, NotFiniteError, PreorderError, UsageError
 from preorder.io.files import read_lines
 from tests.support.opennmt import call, make_opt, outcome, train, write_training_task
@@ -177,10 +177,6 @@ def test_an_error_of_a_data_worker_is_one_line_though_torch_makes_another_one_of
     with pytest.raises(SystemExit):
         sys.excepthook(raised.type, raised.value, raised.tb)
     assert capsys.readouterr().err == f"{missing}\n"
-
-
-def test_an_error_of_the_system_without_a_text_has_its_name():
-    assert messages._explain(TimeoutError(), []) == "TimeoutError"
 
 
 SUBWORDS = ("bpe", "sentencepiece", "onmt_tokenize")

@@ -11,7 +11,7 @@ from preorder.methods.model_directory import load_model, save_model
 from preorder_recipes import run
 from preorder_recipes.pipeline import opennmt
 from preorder_recipes.pipeline.train import config_of
-from tests.support.texts import content, write_bitext
+from tests.support.texts import content, rows, write_bitext
 
 RUN = "run --data data --src aa --tgt bb --run RUN"
 TRAIN = "run --src aa --tgt bb --run RUN --stage train"
@@ -59,142 +59,110 @@ def folder(models, tmp_path, monkeypatch):
     return tmp_path
 
 
-@pytest.mark.parametrize(
-    ("line", "message"),
-    [
-        # preorder_recipes.run
-        ("run --src aa --tgt bb", "required: --run"),
-        (f"{RUN} --nonsense", "unrecognized arguments: --nonsense"),
-        ("run --src aa --tgt bb --run RUN", "the stage prepare needs --data"),
-        ("run --data data --src aa --tgt aa --run RUN", "--src and --tgt: aa is given twice"),
-        ("run --data data --src ../aa --tgt bb --run RUN", "argument --src: not the code of a language"),
-        ("run --data data --src aa --tgt b.b --run RUN", "argument --tgt: not the code of a language"),
-        ("run --data data --src aa --tgt bb --run file", "file: cannot be written: File exists"),
-        ("run --data data --src aa --tgt bb --run .", "data would be overwritten while it is needed"),
-        ("run --data data --src aa --tgt bb --run inner", "data would be overwritten while it is needed"),
-        (f"{RUN} --systems gold,gold", "--systems: gold is given twice"),
-        (f"{RUN} --systems ../base", "no configuration of a system ../base"),
-        (f"{RUN} --seeds 1,2,1", "--seeds: 1 is given twice"),
-        (f"{RUN} --seeds=-1", "--seeds: -1 is not a whole number"),
-        (f"{RUN} --device gpu", "PyTorch finds no GPU here"),
-        (f"{RUN} --steps 0", "argument --steps: 0 is not a whole number from 1"),
-        (f"{RUN} --ratio nan", "argument --ratio: nan is not a number from 0 to 100"),
-        (f"{RUN} --cross-fit 1", "argument --cross-fit: 1 is not a whole number from 2"),
-        (f"{RUN} --preorder --nonsense 3", "unrecognized arguments: --nonsense 3"),
-        (f"{RUN} --preorder --iterations 0", "argument --iterations: 0 is not a whole number from 1 to"),
-        (f"{RUN} --preorder --depth 3", "--depth is no option of --method btg"),
-        (f"{RUN} --preorder --method rvnn", "--preorder --method rvnn: needs --trees constituency or depend"),
-        (f"{RUN} --preorder --method=rvnn", "--preorder --method rvnn: needs --trees constituency or depend"),
-        (f"{RUN} --preorder --init", "argument --init: expected one argument"),
-        (f"{RUN} --preorder --init none", "none: cannot be read: No such file or directory"),
-        (f"{RUN} --preorder --pos data/features", "--preorder --pos: files of pos belong in the data folder"),
-        (f"{RUN} --preorder --model other", "--preorder --model: preorder_recipes.run sets it itself"),
-        (f"{RUN} --systems plain,gold --preorder --iterations 2", "--preorder: no system here reads the ord"),
-        (f"{RUN} --given-alignment --hand-alignment .3", "--hand-alignment: not allowed with"),
-        (f"{RUN} --adapt", "--adapt needs --preorderer"),
-        (f"{RUN} --preorderer none", "none: cannot be read: No such file or directory"),
-        (f"{RUN} --preorderer file", "file/model.json: cannot be read: Not a directory"),
-        (f"{RUN} --preorderer data", "data/model.json: cannot be read: No such file or directory"),
-        (f"{RUN} --preorderer xx", "--preorderer .*/xx: it orders xx, not aa"),
-        (f"{RUN} --preorderer tagged", "tagged: it reads POS tags: data/train.aa.pos is missing"),
-        (f"{RUN} --preorderer tagged --adapt", "tagged: it reads POS tags: data/train.aa.pos is missing"),
-        (f"{RUN} --preorderer trees", "trees: it reads trees: data/train.aa.trees is missing"),
-        (
-            f"{RUN} --preorderer en-verb-final --systems plain",
-            "--preorderer: no system here reads the order of",
-        ),
-        (
-            f"{RUN} --preorderer en-verb-final --preorder --seed 2",
-            "--preorderer is not trained without --adapt",
-        ),
-        (
-            f"{RUN} --preorderer en-verb-final --adapt --preorder --init xx",
-            "--init: the model of --preorderer se",
-        ),
-        (
-            f"{RUN} --preorderer en-verb-final --adapt --preorder --classes 9",
-            "--classes: the model of --preordere",
-        ),
-        (
-            f"{RUN} --preorderer en-verb-final --adapt --preorder --method rvnn",
-            "--method: the model of --preorde",
-        ),
-        (
-            f"{RUN} --preorderer en-verb-final --adapt --preorder --iterations 0",
-            "--iterations: 0 is not a whole",
-        ),
-        # preorder_recipes.run --set, which onmt_train would refuse after the preparation, if at all
-        (f"{TRAIN} --set layers", "layers: not KEY=VALUE"),
-        (f"{TRAIN} --set hiden_size=4", "--set hiden_size: unknown key: did you mean hidden_size"),
-        (f"{TRAIN} --set reads=gold", "--set reads: unknown key"),
-        (f"{TRAIN} --set seed=4", "--set seed: preorder_recipes.run sets it itself"),
-        (f"{TRAIN} --set layers=x", "--set, in system baseline_absolute_relative: argument --layers/"),
-        (f"{TRAIN} --set layers=1 --set layers=2", "--set: layers is given twice"),
-        (f"{TRAIN} --steps 3 --set train_steps=2", "--set: train_steps is given twice"),
-        (f"{TRAIN} --set layers=[", "--set layers: not YAML"),
-        (f"{TRAIN} --set learning_rate=.nan", "--set learning_rate: neither a number nor a word"),
-        (f"{TRAIN} --set heads=3", "--set, in system baseline_absolute_relative: hidden_size 128 is not a"),
-        (f"{TRAIN} --set dropout=2", "relative: argument --dropout/-dropout: not a number from 0 to 1"),
-        (f"{TRAIN} --subwords bpe --set transforms=[filtertoolong]", "--subwords needs sentencepiece among"),
-        (
-            f"{TRAIN} --set save_format=safetensors",
-            "save_format: preorder_recipes.run needs checkpoints that",
-        ),
-        (f"{TRAIN} --systems mine.yaml", "system mine: argument --valid_steps/-valid_steps: "),
-        (f"{TRAIN} --systems misspelt.yaml", "system misspelt: hiden_size: unknown key: did you mean hidden"),
-        (f"{TRAIN} --systems large.yaml", "large.yaml: its size is medium: --size medium"),
-        (f"{TRAIN} --systems endless.yaml", "system endless: train_steps is no whole number from 1: 0"),
-        (f"{TRAIN} --systems quoted.yaml", "system quoted: valid_steps is no whole number from 1: '10'"),
-        (f"{TRAIN} --set early_stopping='3'", "early_stopping is no whole number from 0: '3'"),
-        (f"{TRAIN} --set train_steps=0", "relative: train_steps is no whole number from 1: 0"),
-        (f"{TRAIN} --systems after.yaml", "system misspelt: hiden_size: unknown key: did you mean hidden"),
-        (f"{TRAIN} --set share_vocab=true", "relative: share_vocab: a run has a vocabulary for each side"),
-        (
-            f"{TRAIN} --systems plain_gold_text --set lambda_align=.1 --set alignment_layer=1",
-            "system plain_gold_text: lambda_align needs the source in its own order",
-        ),
-        (f"{TRAIN} --systems a=b.yaml", "--systems: a name with ="),
-        (f"{TRAIN} --subwords bpe --set transforms=5", "--subwords needs sentencepiece among"),
-        (
-            f"{TRAIN.replace('train', 'score')} --set valid_steps=0",
-            "--valid_steps/-valid_steps: not a whole num",
-        ),
-        (f"{TRAIN} --systems pieces.yaml", "pieces.yaml: it splits words: --subwords"),
-        # preorder_recipes.robustness
-        (ROBUST, "no model to translate with"),
-        (f"{ROBUST} --plain a=none.pt", "none.pt: cannot be read: No such file or directory"),
-        (f"{ROBUST} --plain a/b=file", "a/b=file: each model needs a name of its own that a file can have"),
-        (f"{ROBUST} --plain a=x --preordered a=y", "a: each model needs a name of its own"),
-        (f"{ROBUST} --preordered a=x", "models that read an order need --preorderer, which predicts it"),
-        (f"{ROBUST} --plain a=file --word-reward 101", "101.0 is not a number from -100 to 100"),
-        (f"{ROBUST} --plain a=file --pos none", "none: cannot be read"),
-        (f"{ROBUST} --plain a=file --percent 10,10", "argument --percent: not different shares"),
-        ("robustness --src none --ref data/test.bb --run RUN --plain a=file", "none: cannot be read"),
-        # the others
-        ("split --src data/train.aa --tgt data/train.bb --out RUN --held x", "'x' is not a whole number"),
-        ("pipeline.data --data data --src aa --tgt bb --out inner/data", "data would be overwritten while"),
-        (
-            "start --src data/train.aa --tgt data/train.bb --run RUN --given",
-            "unrecognized arguments: --given",
-        ),
-        ("start --src data/train.aa --tgt data/train.bb --run RUN --no", "unrecognized arguments: --no"),
-        ("kftt.prepare --data data --out RUN --sample 0", "--sample: 0 is not a whole number from 1"),
-        ("pipeline.checkpoints --log none --folder data", "none: No such file or directory"),
-        ("pipeline.checkpoints --log log --folder data", "log: no checkpoint was saved after a validation"),
-        ("synthetic.generate --out RUN --pairs 0", "argument --pairs: 0 is not a whole number from 1"),
-        ("synthetic.generate --out data", "data: exists already"),
-        ("synthetic.generate --out file/x", "file/x: cannot be written: (Not a|File)"),
-        ("pipeline.convert --features data/features --format text --out data/features", "features would be"),
-        ("configuration nonsense", "no configuration of a system nonsense"),
-        ("configuration npmt --size medium", "no size 'medium'"),
-        ("similarity --model file --src data/features", "file: not a checkpoint of OpenNMT-py"),
-        ("jumps --model file --src log --tgt none", "none: cannot be read: No such"),
-        ("attention --model file --src log --tgt none", "none: cannot be read: No such"),
-    ],
-)
+STARTS = {"RUN": RUN, "TRAIN": TRAIN, "ROBUST": ROBUST}
+MISTAKES = rows(r"""
+run --src aa --tgt bb | required: --run
+RUN --nonsense | unrecognized arguments: --nonsense
+run --src aa --tgt bb --run RUN | the stage prepare needs --data
+run --data data --src aa --tgt aa --run RUN | --src and --tgt: aa is given twice
+run --data data --src ../aa --tgt bb --run RUN | argument --src: not the code of a language
+run --data data --src aa --tgt b.b --run RUN | argument --tgt: not the code of a language
+run --data data --src aa --tgt bb --run file | file: cannot be written: File exists
+run --data data --src aa --tgt bb --run . | data would be overwritten while it is needed
+run --data data --src aa --tgt bb --run inner | data would be overwritten while it is needed
+RUN --systems gold,gold | --systems: gold is given twice
+RUN --systems ../base | no configuration of a system ../base
+RUN --seeds 1,2,1 | --seeds: 1 is given twice
+RUN --seeds=-1 | --seeds: -1 is not a whole number
+RUN --device gpu | PyTorch finds no GPU here
+RUN --steps 0 | argument --steps: 0 is not a whole number from 1
+RUN --ratio nan | argument --ratio: nan is not a number from 0 to 100
+RUN --cross-fit 1 | argument --cross-fit: 1 is not a whole number from 2
+RUN --preorder --nonsense 3 | unrecognized arguments: --nonsense 3
+RUN --preorder --iterations 0 | argument --iterations: 0 is not a whole number from 1 to
+RUN --preorder --depth 3 | --depth is no option of --method btg
+RUN --preorder --method rvnn | --preorder --method rvnn: needs --trees constituency or depend
+RUN --preorder --method=rvnn | --preorder --method rvnn: needs --trees constituency or depend
+RUN --preorder --init | argument --init: expected one argument
+RUN --preorder --init none | none: cannot be read: No such file or directory
+RUN --preorder --pos data/features | --preorder --pos: files of pos belong in the data folder
+RUN --preorder --model other | --preorder --model: preorder_recipes.run sets it itself
+RUN --systems plain,gold --preorder --iterations 2 | --preorder: no system here reads the ord
+RUN --given-alignment --hand-alignment .3 | --hand-alignment: not allowed with
+RUN --adapt | --adapt needs --preorderer
+RUN --preorderer none | none: cannot be read: No such file or directory
+RUN --preorderer file | file/model.json: cannot be read: Not a directory
+RUN --preorderer data | data/model.json: cannot be read: No such file or directory
+RUN --preorderer xx | --preorderer .*/xx: it orders xx, not aa
+RUN --preorderer tagged | tagged: it reads POS tags: data/train.aa.pos is missing
+RUN --preorderer tagged --adapt | tagged: it reads POS tags: data/train.aa.pos is missing
+RUN --preorderer trees | trees: it reads trees: data/train.aa.trees is missing
+RUN --preorderer en-verb-final --systems plain | --preorderer: no system here reads the order of
+RUN --preorderer en-verb-final --preorder --seed 2 | --preorderer is not trained without --adapt
+RUN --preorderer en-verb-final --adapt --preorder --init xx | --init: the model of --preorderer se
+RUN --preorderer en-verb-final --adapt --preorder --classes 9 | --classes: the model of --preordere
+RUN --preorderer en-verb-final --adapt --preorder --method rvnn | --method: the model of --preorde
+RUN --preorderer en-verb-final --adapt --preorder --iterations 0 | --iterations: 0 is not a whole
+TRAIN --set layers | layers: not KEY=VALUE
+TRAIN --set hiden_size=4 | --set hiden_size: unknown key: did you mean hidden_size
+TRAIN --set reads=gold | --set reads: unknown key
+TRAIN --set seed=4 | --set seed: preorder_recipes.run sets it itself
+TRAIN --set layers=x | --set, in system baseline_absolute_relative: argument --layers/
+TRAIN --set layers=1 --set layers=2 | --set: layers is given twice
+TRAIN --steps 3 --set train_steps=2 | --set: train_steps is given twice
+TRAIN --set layers=[ | --set layers: not YAML
+TRAIN --set learning_rate=.nan | --set learning_rate: neither a number nor a word
+TRAIN --set heads=3 | --set, in system baseline_absolute_relative: hidden_size 128 is not a
+TRAIN --set dropout=2 | relative: argument --dropout/-dropout: not a number from 0 to 1
+TRAIN --subwords bpe --set transforms=[filtertoolong] | --subwords needs sentencepiece among
+TRAIN --set save_format=safetensors | save_format: preorder_recipes.run needs checkpoints that
+TRAIN --systems mine.yaml | system mine: argument --valid_steps/-valid_steps:
+TRAIN --systems misspelt.yaml | system misspelt: hiden_size: unknown key: did you mean hidden
+TRAIN --systems large.yaml | large.yaml: its size is medium: --size medium
+TRAIN --systems endless.yaml | system endless: train_steps is no whole number from 1: 0
+TRAIN --systems quoted.yaml | system quoted: valid_steps is no whole number from 1: '10'
+TRAIN --set early_stopping='3' | early_stopping is no whole number from 0: '3'
+TRAIN --set train_steps=0 | relative: train_steps is no whole number from 1: 0
+TRAIN --systems after.yaml | system misspelt: hiden_size: unknown key: did you mean hidden
+TRAIN --set share_vocab=true | relative: share_vocab: a run has a vocabulary for each side
+TRAIN --systems plain_gold_text --set lambda_align=.1 --set alignment_layer=1 | lambda_align needs the sou
+TRAIN --systems a=b.yaml | --systems: a name with =
+TRAIN --subwords bpe --set transforms=5 | --subwords needs sentencepiece among
+run --src aa --tgt bb --run RUN --stage score --set valid_steps=0 | --valid_steps/-valid_steps: not a whole nu
+TRAIN --systems pieces.yaml | pieces.yaml: it splits words: --subwords
+ROBUST | no model to translate with
+ROBUST --plain a=none.pt | none.pt: cannot be read: No such file or directory
+ROBUST --plain a/b=file | a/b=file: each model needs a name of its own that a file can have
+ROBUST --plain a=x --preordered a=y | a: each model needs a name of its own
+ROBUST --preordered a=x | models that read an order need --preorderer, which predicts it
+ROBUST --plain a=file --word-reward 101 | 101.0 is not a number from -100 to 100
+ROBUST --plain a=file --pos none | none: cannot be read
+ROBUST --plain a=file --percent 10,10 | argument --percent: not different shares
+robustness --src none --ref data/test.bb --run RUN --plain a=file | none: cannot be read
+split --src data/train.aa --tgt data/train.bb --out RUN --held x | 'x' is not a whole number
+pipeline.data --data data --src aa --tgt bb --out inner/data | data would be overwritten while
+start --src data/train.aa --tgt data/train.bb --run RUN --given | unrecognized arguments: --given
+start --src data/train.aa --tgt data/train.bb --run RUN --no | unrecognized arguments: --no
+kftt.prepare --data data --out RUN --sample 0 | --sample: 0 is not a whole number from 1
+pipeline.checkpoints --log none --folder data | none: No such file or directory
+pipeline.checkpoints --log log --folder data | log: no checkpoint was saved after a validation
+synthetic.generate --out RUN --pairs 0 | argument --pairs: 0 is not a whole number from 1
+synthetic.generate --out data | data: exists already
+synthetic.generate --out file/x | file/x: cannot be written: (Not a|File)
+pipeline.convert --features data/features --format text --out data/features | features would be
+configuration nonsense | no configuration of a system nonsense
+configuration npmt --size medium | no size 'medium'
+similarity --model file --src data/features | file: not a checkpoint of OpenNMT-py
+jumps --model file --src log --tgt none | none: cannot be read: No such
+attention --model file --src log --tgt none | none: cannot be read: No such
+""")
+
+
+@pytest.mark.parametrize(("line", "message"), MISTAKES)
 def test_mistakes_are_found_before_any_work(folder, capsys, monkeypatch, line, message):
     monkeypatch.setattr("torch.cuda.is_available", lambda: False)
-    name, *arguments = line.split()
+    first, _, rest = line.partition(" ")
+    name, *arguments = f"{STARTS.get(first, first)} {rest}".split()
     before = content(folder)
     try:
         status = importlib.import_module(f"preorder_recipes.{name}").main(arguments)

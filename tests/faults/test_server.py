@@ -154,30 +154,17 @@ def model(**attributes):
 
 
 def test_features_stay_on_their_tokens_and_preprocessing_of_ones_own_comes_after():
-    asked = {"src": " a￨1 b ", "id": 3, "ref": "x"}
+    asked = {"src": " \ta￨1 b \t\r\n", "id": 3, "ref": "x"}
     expected = {"id": 3, "seg": ["a￨1 b"], "ref": ["x"], "src_feats": [None], "n_seg": 1}
     assert ServerModel.maybe_preprocess(model(), asked) == expected
     inferring = model(features_opt={}, feats_transform="inferfeats")
     assert ServerModel.maybe_transform_feats(inferring, "a", "a", None) is None
     assert ServerModel.maybe_preprocess(model(opt=SimpleNamespace()), {"src": "a b"})["src_feats"] == [None]
+    spaces = "\u3000 a\u00a0"  # spaces and tabs alone separate tokens, as in files
+    assert ServerModel.maybe_preprocess(model(), {"src": spaces})["seg"] == [spaces]
     calls = []
     ServerModel.maybe_preprocess(model(preprocess_opt=["f"], preprocess=calls.append), {"src": "a"})
     assert [call["seg"] for call in calls] == [["a"]]
-
-
-@pytest.mark.parametrize(
-    ("source", "segment"),
-    [(" \ta \t\r\n", "a"), ("\u3000 a\u00a0", "\u3000 a\u00a0"), ("\u00a0", "\u00a0"), ("   ", "")],
-)
-def test_white_space_around_a_source(source, segment):
-    """Spaces and tabs alone separate tokens, as in files; around the translation none is put again."""
-    assert ServerModel.maybe_preprocess(model(), {"src": source})["seg"] == [segment]
-    head, tail = source[: len(source) - len(source.lstrip())], source[len(source.rstrip()) :]
-
-    def original(self, inputs):
-        return [f"{head}{n}{tail}" for n in range(2)], [0, 0], 2, {}, [], []
-
-    assert server._run_model(original, model(), [{"src": source}])[0] == ["0", "1"]
 
 
 @pytest.mark.parametrize(

@@ -183,7 +183,7 @@ def test_the_server(folder, expected, preorderer, monkeypatch):
     raw = ask("Sue1, Verb2: Obj3!", "Sue1￨0", model=9)[0]
     split = ask("Sue1 , Verb2 : Obj3 !", "Sue1 │ 0")[0]
     assert [line["tgt"] for line in raw] == [make_detokenizer("ja")(line["tgt"]) for line in split]
-    error = "<source>:1: not a token with its position: 'Sue1￨x'"
+    error = "sentence 1: not a token with its position: 'Sue1￨x'"
     assert ask("Sue1￨x") == {"status": "error", "error": error}
     assert ask(PLAIN[0])[0][0]["tgt"] == expected[0]
 

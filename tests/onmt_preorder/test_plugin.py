@@ -137,13 +137,10 @@ def test_in_the_commands_a_broken_package_is_one_line(tmp_path):
 SCRIPT = Path(sys.executable).parent / "onmt_train"
 IS_COMMAND = {
     (str(SCRIPT), "-config", "c"): [str(SCRIPT), "-config", "c"],
-    ("C:\\bin\\onmt_train.exe".replace("\\", os.sep),): [],
-    ("bin/onmt_train-script.py",): [],
     ("lib/onmt/bin/translate.py",): [],
     ("-m", "-h"): ["python", "-m", "onmt.bin.average_models", "-h"],
     ("-m",): ["python", "-Imonmt.bin.build_vocab"],
     ("bin/eole", "train"): ["bin/eole", "train"],
-    ("eole-script.py",): [],
     ("train.py",): None,
     ("onmt_train.py",): None,
     ("bin/train.py",): None,
