@@ -29,7 +29,7 @@ FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)  # a disk is full, or a quota o
 MOST_WRITERS = 1000  # of one file or directory at a time
 
 _make_file = partial(Path.touch, exist_ok=False)
-_EXCHANGE = 2  # of renameat2(2)
+_NO_REPLACE, _EXCHANGE = 1, 2  # of renameat2(2)
 _HERE = -100  # AT_FDCWD: relative paths begin at the current directory
 
 
@@ -204,7 +204,9 @@ def reported(path: str, errors: tuple[int, ...] | None = None) -> Iterator[None]
 
 def _rename_or_leave(fresh: Path, target: Path) -> None:
     """Give a file its name, unless the name is taken."""
-    try:
+    if _rename(fresh, target, _NO_REPLACE):
+        return
+    try:  # in two steps: a killed writer leaves its partial file
         os.link(fresh, target)
     except OSError:  # the name is taken, or there are no links here
         if not target.exists():
@@ -215,7 +217,7 @@ def _replace_directory(fresh: Path, target: Path) -> None:
     """Give a directory the name of another one, which gets the temporary name."""
     if not target.exists():
         fresh.rename(target)
-    elif not _exchange(fresh, target):
+    elif not _rename(fresh, target, _EXCHANGE):
         old = fresh.with_name(f"{fresh.name}{SUFFIX}")
         remove_left(old)
         target.rename(old)
@@ -223,13 +225,13 @@ def _replace_directory(fresh: Path, target: Path) -> None:
         old.rename(fresh)
 
 
-def _exchange(one: Path, other: Path) -> bool:
-    """Exchange two names in one step, as Linux can; return False if that is refused."""
+def _rename(one: Path, other: Path, how: int) -> bool:
+    """Rename in one step, as only Linux can; return False if it is refused, or this is no Linux."""
     try:
         renameat2 = ctypes.CDLL(None).renameat2
     except (AttributeError, OSError, TypeError):
         return False
-    return renameat2(_HERE, os.fsencode(one), _HERE, os.fsencode(other), _EXCHANGE) == 0
+    return renameat2(_HERE, os.fsencode(one), _HERE, os.fsencode(other), how) == 0
 
 
 def _sync(path: Path) -> None:

@@ -181,7 +181,7 @@ def test_names_as_long_as_can_be(tmp_path, name, make):
 @pytest.mark.parametrize("can", ["link", "neither"])
 def test_without_calls_of_linux_alone(tmp_path, monkeypatch, can):
     """Of several writers the first creates a file; the last replaces a folder."""
-    monkeypatch.setattr(atomic, "_exchange", lambda *_: False)
+    monkeypatch.setattr(atomic, "_rename", lambda *_: False)
     if can == "neither":
         monkeypatch.setattr(os, "link", lambda *_: os.stat(""))
     for content in ("one", "two"):

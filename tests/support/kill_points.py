@@ -113,5 +113,5 @@ class _Counter:
         sys.addaudithook(self.hook)
         io.open = open_in_halves
         os.fsync = self.before(os.fsync)
-        atomic._exchange = self.before(atomic._exchange)
+        atomic._rename = self.before(atomic._rename)
         checkpoint.save_file = lambda arrays, path, metadata: Path(path).write_bytes(save(arrays, metadata))

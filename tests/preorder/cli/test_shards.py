@@ -43,9 +43,23 @@ def folder(tmp_path, monkeypatch):
 
 
 @pytest.fixture
-def apply(model):
-    def apply(*more, src="in/*.en*", out="out"):
-        return main(["apply", "--model", str(model), "--src", src, "--out-dir", out, *more])
+def said(capsys):
+    """Give a function that runs a command line, and returns what is said."""
+
+    def said(line, status=0):
+        capsys.readouterr()
+        assert main(line) == status
+        return capsys.readouterr().err
+
+    return said
+
+
+@pytest.fixture
+def apply(model, said):
+    """Give a function that orders the shards, and returns what is said."""
+
+    def apply(*more, src="in/*.en*", out="out", status=0):
+        return said(["apply", "--model", str(model), "--src", src, "--out-dir", out, *more], status)
 
     return apply
 
@@ -63,69 +77,59 @@ def expected(model, *more):
 
 
 @pytest.mark.parametrize("more", [("--threads", "2"), ("--n-best", "2", "--format", "order")], ids=" ".join)
-def test_the_same_bytes_as_single_files(folder, model, apply, capsys, more):
-    assert apply(*more) == 0
-    assert "4 of 4 shards, 52 lines" in capsys.readouterr().err
+def test_the_same_bytes_as_single_files(folder, model, apply, more):
+    assert "4 of 4 shards, 52 lines" in apply(*more)
     assert content(folder / "out") == expected(model, *more)
 
 
-def test_what_is_there_is_not_done_again(folder, apply, capsys):
-    assert apply() == 0
+def test_what_is_there_is_not_done_again(folder, apply):
+    apply()
     before = content(folder / "out")
     (folder / "out" / "a.en").write_text("mine\n")
     (folder / "out" / "d.en").unlink()
-    capsys.readouterr()
-    assert apply() == 0
-    assert "3 of 4 shards are there already\n1 of 1 shards, 9 lines" in capsys.readouterr().err
+    assert "3 of 4 shards are there already\n1 of 1 shards, 9 lines" in apply()
     assert content(folder / "out") == before | {"a.en": b"mine\n"}
-    assert apply() == 0
-    assert capsys.readouterr().err == "4 of 4 shards are there already\n"
+    assert apply() == "4 of 4 shards are there already\n"
 
 
 def test_every_nth_shard(folder, model, apply):
-    assert apply("--shard", "2/3") == 0
+    apply("--shard", "2/3")
     assert set(content(folder / "out")) == {"b.en"}
     for part in ("1/3", "3/3"):
-        assert apply("--shard", part) == 0
+        apply("--shard", part)
     assert content(folder / "out") == expected(model)
 
 
-def test_a_changed_model_option_or_folder(folder, model, apply, monkeypatch, capsys):
-    assert apply() == 0
+def test_a_changed_model_option_or_folder(folder, model, apply, monkeypatch):
+    apply()
     before = content(folder / "out")
-    capsys.readouterr()
-    assert apply("--format", "order") == 2
     remedy = "name another folder, or remove it\n"
     said = f"out was made with another --format ('features', now 'order'): {remedy}"
-    assert capsys.readouterr().err == said
+    assert apply("--format", "order", status=2) == said
     shutil.copytree(model, "other")
     path = folder / "other/model.json"
     path.write_text(json.dumps(json.loads(path.read_text()), indent=1))
-    assert apply("--model", "other") == 2
-    assert "out was made with another --model (" in capsys.readouterr().err
+    assert "out was made with another --model (" in apply("--model", "other", status=2)
     shutil.copytree("in", "in2")
-    assert apply(src="in2/*") == 2
-    assert "out was made with another --src ('" in capsys.readouterr().err
+    assert "out was made with another --src ('" in apply(src="in2/*", status=2)
     with monkeypatch.context() as patch:
         patch.setattr("preorder.command_line.shards.__version__", "0")
-        assert apply() == 2
-    assert "out was made with another version of onmt-preorder ('" in capsys.readouterr().err
+        assert "out was made with another version of onmt-preorder ('" in apply(status=2)
     shutil.copytree("in", "elsewhere/in")
     monkeypatch.chdir("elsewhere")
-    assert apply(out=str(folder / "out")) == 2
-    assert "out was made with another --src ('" in capsys.readouterr().err
+    assert "out was made with another --src ('" in apply(out=str(folder / "out"), status=2)
     assert content(folder / "out") == before
 
 
-def test_two_kinds_of_tags_in_a_folder(folder, apply, capsys):
+def test_two_kinds_of_tags_in_a_folder(folder, apply):
     for path in (folder / "tags").iterdir():
         shutil.copy(path, path.with_name(path.name.replace(".pos", ".upos")))
-    assert apply("--pos", "tags/*.pos*") == apply("--pos", "tags/[a-z].pos*") == 0
-    assert apply("--pos", "tags/*.upos*") == 2
-    assert "out was made with another --pos ('" in capsys.readouterr().err
+    for pattern in ("*", "[a-z]"):
+        apply("--pos", f"tags/{pattern}.pos*")
+    assert "out was made with another --pos ('" in apply("--pos", "tags/*.upos*", status=2)
 
 
-def test_a_model_that_is_replaced_while_it_is_loaded(folder, model, apply, monkeypatch, capsys):
+def test_a_model_that_is_replaced_while_it_is_loaded(folder, model, apply, monkeypatch):
     """Outputs would be those of one model, and the folder would name the other."""
     shutil.copytree(model, "model")
     load = apply_command.load_model
@@ -136,25 +140,24 @@ def test_a_model_that_is_replaced_while_it_is_loaded(folder, model, apply, monke
         return loaded
 
     monkeypatch.setattr(apply_command, "load_model", load_late)
-    assert apply("--model", "model") == 2
-    assert capsys.readouterr().err.endswith("model has been replaced meanwhile: begin again\n")
+    said = apply("--model", "model", status=2)
+    assert said.endswith("model has been replaced meanwhile: begin again\n")
     assert not (folder / "out").exists()
 
 
-def test_bad_shards_are_told_at_the_end(folder, apply, capsys):
+def test_bad_shards_are_told_at_the_end(folder, apply):
     whole = (folder / "in/c.en.gz").read_bytes()
     (folder / "in/c.en.gz").write_bytes(whole[:-4])
     (folder / "in/a.en").write_bytes(LINES["a"][0].encode() + b"\nS1 \xff\n")
     (folder / "tags/d.pos").unlink()
-    assert apply("--threads", "2", "--pos", "tags/*.pos*") == 2
-    *_, a, c, d, last = capsys.readouterr().err.splitlines()
+    *_, a, c, d, last = apply("--threads", "2", "--pos", "tags/*.pos*", status=2).splitlines()
     assert a == "in/a.en:2: not valid UTF-8 (byte 4 of the line)"
     assert c.startswith("in/c.en.gz:4: damaged gzip data: ")
     assert d == "tags/d.pos: cannot be read: No such file or directory"
     assert last == "3 of 4 shards failed; the others are there"
     assert set(os.listdir("out")) == {"b.en", ".preorder.json"}
     (folder / "in/c.en.gz").write_bytes(whole)
-    assert apply("-q", "--pos", "tags/*.pos*") == 2
+    apply("-q", "--pos", "tags/*.pos*", status=2)
     assert set(content(folder / "out")) == {"b.en", "c.en.gz"}
 
 
@@ -175,7 +178,7 @@ def test_killed_and_started_again(folder, model):
         assert content(place) == whole  # and nothing else is left
 
 
-def test_annotate(folder, model, capsys):
+def test_annotate(folder, model, said):
     options = ["annotate", "--src", "in/*.en*", "--pos", "tags/*.pos*", "--out-dir", "out"]
     assert main(options) == 0
     for name in OUTPUTS:
@@ -184,12 +187,9 @@ def test_annotate(folder, model, capsys):
     assert content(folder / "out") == {name: Path(f"one-{name}").read_bytes() for name in OUTPUTS}
     assert main(["apply", "--model", str(model), "--annot", "out/*.en*", "--out-dir", "ordered"]) == 0
     assert content(folder / "ordered") == expected(model)
-    capsys.readouterr()
-    assert main(options) == 0
-    assert capsys.readouterr().err == "4 of 4 shards are there already\n"
+    assert said(options) == "4 of 4 shards are there already\n"
     (folder / "classes").write_text("S1\t7\n")
-    assert main([*options, "--classes", "classes"]) == 2
-    assert "out was made with another --classes (None, now '" in capsys.readouterr().err
+    assert "out was made with another --classes (None, now '" in said([*options, "--classes", "classes"], 2)
 
 
 def elsewhere(monkeypatch, asked):
@@ -210,7 +210,7 @@ def test_apply_on_other_machines(folder, model, apply, monkeypatch, more):
     asked = []
     elsewhere(monkeypatch, asked)
     ray = "--engine ray --threads 2 --address a.b:1 --tries 5 --patience 9".split()
-    assert apply(*ray, *more) == 0
+    apply(*ray, *more)
     assert content(folder / "out") == expected(model, *more)
     options, facts = asked[0].args
     assert options == RayOptions("a.b:1", cpus=2, tries=5, patience=9)
@@ -232,7 +232,7 @@ def test_stanza_on_gpus_of_other_machines(folder, monkeypatch):
     assert set(content(folder / "out")) == {"a.en", "b.en", "d.en"}
 
 
-def test_annotate_by_stanza(folder, monkeypatch, capsys):
+def test_annotate_by_stanza(folder, monkeypatch, said):
     """With a stand-in for Stanza; a shard is done once all of its outputs are there."""
     models = [["pos.pt", 100, 1]]
     fake_stanza.install(monkeypatch, ["1.9", models])
@@ -242,18 +242,14 @@ def test_annotate_by_stanza(folder, monkeypatch, capsys):
     before = content(folder / "out")
     assert set(before) == {f"{name}.en{suffix}" for name in "abd" for suffix in ("", ".conllu")}
     (folder / "out/d.en.conllu").unlink()
-    capsys.readouterr()
-    assert main(options) == 0
-    assert "2 of 3 shards are there already" in capsys.readouterr().err
+    assert "2 of 3 shards are there already" in said(options)
     assert content(folder / "out") == before
     models[0] = ["pos.pt", 100, 2]  # of another time
     assert main(options) == 0
     models[0] = ["pos.pt", 101, 2]
-    assert main(options) == 2
-    assert "out was made with another Stanza ('" in capsys.readouterr().err
-    assert main([*options, "--lang", "de"]) == 2
-    assert "out was made with another --lang, " in capsys.readouterr().err
+    assert "out was made with another Stanza ('" in said(options, 2)
+    assert "out was made with another --lang, " in said([*options, "--lang", "de"], 2)
     (folder / "in/a.en.conllu").touch()
-    assert main([*options, "--src", "in/*", "--out-dir", "new"]) == 2
-    assert "in/a.en and in/a.en.conllu would both be written to new/a.en.conllu" in capsys.readouterr().err
+    clash = said([*options, "--src", "in/*", "--out-dir", "new"], 2)
+    assert "in/a.en and in/a.en.conllu would both be written to new/a.en.conllu" in clash
     assert not (folder / "new").exists()
