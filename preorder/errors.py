@@ -16,6 +16,7 @@ from importlib import metadata
 from types import ModuleType
 from typing import Any
 
+MAX_MESSAGE = 120  # characters of another library's message
 MAX_SHOWN = 60  # characters of what is wrong that a message shows
 NO_MEMORY = "not enough memory: ask for smaller sizes, fewer or shorter lines, or fewer threads"
 MAX_REASON = 300  # characters of the whole reason, which may contain names that the user gave
@@ -99,6 +100,11 @@ def shown(text: object) -> str:
 def cut(text: str, length: int = MAX_SHOWN) -> str:
     """Return a text, cut to ``length`` characters and an ellipsis if it is longer."""
     return text if len(text) <= length else text[:length] + " …"
+
+
+def message_of(error: Exception) -> str:
+    """Return the message of another library's error in one line, cut, or else the name of the error."""
+    return cut(" ".join(str(error).split()) or type(error).__name__, MAX_MESSAGE)
 
 
 def require(module: str, extra: str) -> ModuleType:

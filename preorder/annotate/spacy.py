@@ -13,7 +13,7 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
-from preorder.errors import UsageError, require
+from preorder.errors import UsageError, message_of, require
 
 _USED = ("transformer", "tok2vec", "tagger", "morphologizer", "parser")
 
@@ -60,8 +60,7 @@ class SpacyPipeline:
             unused = [name for name in names if name not in _USED]
             self._nlp = spacy.load(folder, exclude=["tokenizer", *unused], config=own)
         except Exception as error:  # damaged models raise all kinds
-            reason = " ".join(str(error).split())[:120]
-            raise UsageError(f"spaCy cannot load {model}: {reason}") from None
+            raise UsageError(f"spaCy cannot load {model}: {message_of(error)}") from None
         if "parser" not in self._nlp.pipe_names:
             raise UsageError(f"{model}: the model has no parser")
 

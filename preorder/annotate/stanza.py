@@ -21,7 +21,7 @@ from preorder.annotate import spacy
 from preorder.annotate.options import AnnotatorOptions
 from preorder.data.sentence import Sentence
 from preorder.data.trees import SyntaxTree
-from preorder.errors import MissingExtraError, UsageError, require
+from preorder.errors import MissingExtraError, UsageError, message_of, require
 from preorder.io import files
 from preorder.learning.checkpoint import NO_CHECKPOINTS, Checkpoint, Checkpoints, digest
 from preorder.processes import in_processes
@@ -31,7 +31,6 @@ MAX_PARSED = 200  # tokens that are parsed at once: the memory of the dependency
 CHUNK = 5_000  # tokens + sentences that a worker gets at once, as Stanza's tagger does
 
 _MODELS = ("pos", "constituency", "depparse")
-_MAX_MESSAGE = 120  # characters of an error message of another library
 _TAGGING = "tokenize,pos"
 
 
@@ -83,7 +82,7 @@ def load_pipeline(options: AnnotatorOptions) -> Any:
         try:
             return stanza.Pipeline(**settings)
         except Exception as error:  # damaged models raise all kinds
-            reason = f"Stanza cannot load its models for {options.language}: {_one_line(error)}"
+            reason = f"Stanza cannot load its models for {options.language}: {message_of(error)}"
             raise UsageError(reason) from None
 
 
@@ -95,7 +94,7 @@ def load_tokenizer(options: AnnotatorOptions) -> Any:
     try:
         return require("stanza", "stanza").Pipeline(**settings, download_method=None, verbose=False)
     except Exception as error:  # damaged or missing models raise all kinds
-        reason = f"Stanza cannot load its tokenizer for {options.language}: {_one_line(error)}"
+        reason = f"Stanza cannot load its tokenizer for {options.language}: {message_of(error)}"
         raise UsageError(reason) from None
 
 
@@ -116,7 +115,7 @@ def _download(options: AnnotatorOptions) -> Path:
             raise UsageError(f"Stanza has no models for {options.language!r}: {listed}") from None
         command = _command(options.language, "DIR")
         raise UsageError(
-            f"Stanza's models for {options.language} cannot be downloaded ({_one_line(error)}); get them "
+            f"Stanza's models for {options.language} cannot be downloaded ({message_of(error)}); get them "
             f"where there is a network: {command}; `stanza_dir` names the folder"
         ) from None
     return Path(common.DEFAULT_MODEL_DIR)
@@ -152,11 +151,6 @@ def _language_folder(top: Path, language: str) -> Path:
 def _command(language: str, folder: str) -> str:
     call = f'import stanza; stanza.download("{language}", {json.dumps(folder, ensure_ascii=False)})'
     return f"python -c {shlex.quote(call)}"
-
-
-def _one_line(error: Exception) -> str:
-    text = " ".join(str(error).split()) or type(error).__name__
-    return text if len(text) <= _MAX_MESSAGE else text[:_MAX_MESSAGE] + " …"
 
 
 class Annotation(NamedTuple):

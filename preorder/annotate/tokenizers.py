@@ -17,7 +17,7 @@ from types import MappingProxyType
 from preorder.annotate.options import LANGUAGE, AnnotatorOptions
 from preorder.annotate.stanza import load_tokenizer
 from preorder.data.texts import text_lines
-from preorder.errors import DataError, UsageError, require
+from preorder.errors import DataError, UsageError, message_of, require
 from preorder.io.files import display_name
 from preorder.progress import LOGGER
 
@@ -54,7 +54,7 @@ def spacy(language: str) -> Tokenizer:
     try:
         nlp = require("spacy", "spacy").blank(language)
     except ImportError as error:  # it knows no such language, or needs another package for it
-        raise UsageError(f"spaCy cannot split {language!r}: {' '.join(str(error).split())[:120]}") from None
+        raise UsageError(f"spaCy cannot split {language!r}: {message_of(error)}") from None
     return lambda line: [text for token in nlp.tokenizer(line) if (text := token.text.strip())]
 
 
@@ -127,10 +127,8 @@ def tokenised(path: str, text: str, lines: Iterable[str]) -> Iterator[str]:
         try:
             yield " ".join(tokenize(line))
         except Exception as error:  # SudachiPy refuses lines of over 49,149 bytes, for one
-            reason = " ".join(str(error).split())[:120]
-            raise DataError(
-                f"the tokenizer cannot split the line: {reason}", display_name(path), number
-            ) from None
+            reason = f"the tokenizer cannot split the line: {message_of(error)}"
+            raise DataError(reason, display_name(path), number) from None
 
 
 def languages_of(text: str) -> tuple[str, ...]:
