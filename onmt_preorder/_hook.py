@@ -1,7 +1,7 @@
 """Imported at interpreter start by ``onmt_preorder.pth``; in a host's commands waits for that host.
 
 It looks at what is run, and leaves other programs alone: they call ``onmt_preorder.register`` if they want
-our models. The environment variable :data:`SWITCH` tells the processes that a command starts.
+our models. Processes that a command starts inherit the environment variable :data:`SWITCH`.
 
 Costs a fraction of a millisecond and imports nothing that Python has not imported yet. Once the host's own
 ``__init__`` has run, the finder registers our models and removes itself.

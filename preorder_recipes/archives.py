@@ -5,12 +5,14 @@ from __future__ import annotations
 import atexit
 import tarfile
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 
 from preorder.analysis.analyses import EvaluationData, EvaluationFiles, read_evaluation_data
+from preorder.analysis.results import p_value
 from preorder.metrics import MetricOptions
+from preorder.metrics.scoring import Scoring
 from preorder_recipes.pipeline.runner import ROOT
 
 
@@ -43,3 +45,12 @@ def read_translations(
     runs = {name: list(map(str, paths)) for name, paths in systems.items()}
     paths = EvaluationFiles([reference], runs, source, links, orders or {})
     return read_evaluation_data(paths, MetricOptions(tokenize="none"), 1)
+
+
+def score_cell(
+    found: Scoring, system: str, name: str, form: Callable[[float], str], has_deviation: bool = True
+) -> str:
+    """Return a mean over the trainings, with its standard deviation where there are several, and p."""
+    runs, compared = found.runs[system][name], found.significance.get(system, {}).get(name)
+    deviation = "" if runs.deviation is None or not has_deviation else f" ± {form(runs.deviation)}"
+    return form(runs.mean) + deviation + (f" ({p_value(compared.p_value)})" if compared else "")

@@ -24,7 +24,7 @@ _TRAINING = (
     "batch_size valid_batch_size normalization accum_count bucket_size num_workers train_steps valid_steps "
     "early_stopping early_stopping_criteria save_checkpoint_steps keep_checkpoint gpu_ranks world_size"
 )
-# What means nothing to eole, or is told otherwise below.
+# Options that eole does not need, and those that are translated below.
 _ELSEWHERE = (
     "encoder_type decoder_type word_vec_size position_encoding scale_embeddings param_init_glorot save_model "
     "n_src_feats src_feats_defaults transforms src_seq_length tgt_seq_length src_subword_model "

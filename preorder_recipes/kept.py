@@ -24,8 +24,7 @@ from preorder.errors import UsageError
 from preorder.io import files
 from preorder.metrics import METRICS
 from preorder.metrics.scoring import Scoring, check_system
-from preorder.metrics.significance import Comparison
-from preorder_recipes.archives import kept_files, read_translations
+from preorder_recipes.archives import kept_files, read_translations, score_cell
 from preorder_recipes.commands import execute, make_parser
 from preorder_recipes.configuration import GOLD, PREDICTED
 from preorder_recipes.pipeline.leaderboard import markdown_rows
@@ -179,9 +178,7 @@ def _some(data: EvaluationData, sentences: Iterable[int]) -> EvaluationData:
 
 def _cell(found: Scoring, system: str, name: str) -> str:
     """Return the mean over the trainings, of BLEU with their standard deviation, and p in brackets."""
-    form, runs = SCORE_FORMATS[name].format, found.runs[system][name]
-    deviation = "" if runs.deviation is None or name != "bleu" else f" ± {form(runs.deviation)}"
-    return form(runs.mean) + deviation + _p(found.significance.get(system, {}).get(name))
+    return score_cell(found, system, name, SCORE_FORMATS[name].format, has_deviation=name == "bleu")
 
 
 def _equal_cell(found: Scoring, system: str) -> str:
@@ -191,11 +188,7 @@ def _equal_cell(found: Scoring, system: str) -> str:
         return ""
     compared = equal.comparisons["bleu"]
     gain = SCORE_FORMATS["bleu"].format_difference(compared.difference)
-    return f"{gain}{_p(compared)} of {np.mean(equal.sentences):.0f}"
-
-
-def _p(compared: Comparison | None) -> str:
-    return f" ({p_value(compared.p_value)})" if compared else ""
+    return f"{gain} ({p_value(compared.p_value)}) of {np.mean(equal.sentences):.0f}"
 
 
 def _repeats(line: str) -> bool:

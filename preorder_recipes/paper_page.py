@@ -17,12 +17,12 @@ from preorder.analysis.analyses import (
     length_curves,
     system_examples,
 )
-from preorder.analysis.results import BLEU_SCORES, SCORE_FORMATS, Curves, p_value, parse_curves
+from preorder.analysis.results import BLEU_SCORES, SCORE_FORMATS, Curves, parse_curves
 from preorder.errors import UsageError
 from preorder.io import files
 from preorder.metrics import METRICS
 from preorder.metrics.scoring import Scoring, measure, score_systems
-from preorder_recipes.archives import read_translations
+from preorder_recipes.archives import read_translations, score_cell
 from preorder_recipes.configuration import read_system
 from preorder_recipes.paper_tables import (
     BY_LENGTH,
@@ -220,12 +220,9 @@ _FROM_TRANSLATIONS = {None: _scores, BY_LENGTH: _by_length, "examples": _example
 
 
 def _cell(found: Scoring, label: str, name: str, cost: float | None, form: Any) -> str:
-    runs = found.runs.get(label, {}).get(name)
-    if runs is None:
-        return UNKNOWN if cost is None else form(cost)
-    compared = found.significance.get(label, {}).get(name)
-    deviation = "" if runs.deviation is None else f" ± {form(runs.deviation)}"
-    return form(runs.mean) + deviation + (f" ({p_value(compared.p_value)})" if compared else "")
+    if name in found.runs.get(label, {}):
+        return score_cell(found, label, name, form)
+    return UNKNOWN if cost is None else form(cost)
 
 
 def _costs(row: Row) -> dict[str, float]:

@@ -17,7 +17,7 @@ NEEDS_POSITIONS = "preorder_model is for models that read positions: preorder_tr
 SPLITTING_TRANSFORMS = ("sentencepiece", "bpe", "onmt_tokenize")
 # Those that change words or put others beside them.
 _REWRITING_TRANSFORMS = (*SPLITTING_TRANSFORMS, "normalize", "uppercase", "prefix", "suffix")
-# Options by which a training splits a word now so, now so.
+# Options that split words at random in training.
 RANDOM_OPTIONS = tuple(f"{side}_subword_{name}" for side in ("src", "tgt") for name in ("nbest", "alpha"))
 
 

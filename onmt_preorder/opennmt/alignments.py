@@ -56,8 +56,8 @@ def _parse(original: Any, links: str) -> list[list[int]]:
 def _make_matrix(_: Any, links: Tensor, size: Sequence[int], normalize: bool = False) -> Tensor:
     """Make ``[b, target, source]`` of a batch's links, three columns; torch warns of OpenNMT-py's way."""
     matrix = torch.zeros(size, device=links.device)
-    places = tuple(links.reshape(-1, 3).long().T)
-    matrix.index_put_(places, matrix.new_ones(len(places[0])), accumulate=True)
+    indices = tuple(links.reshape(-1, 3).long().T)
+    matrix.index_put_(indices, matrix.new_ones(len(indices[0])), accumulate=True)
     return matrix / matrix.sum(-1, keepdim=True).clamp_min(1) if normalize else matrix
 
 

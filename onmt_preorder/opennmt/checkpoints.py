@@ -206,7 +206,7 @@ def _go_on(original: Any, self: Any, state: Any) -> None:
 
 @adapts("onmt.train_single", "_init_train")
 def _begin(original: Any, opt: Namespace) -> Any:
-    """Refuse to go on with words in other places, or without what the optimizer knew."""
+    """Refuse to resume with other vocabularies, or without the state of the optimizer."""
     begun = checkpoint, vocabs, _ = original(opt)
     if checkpoint is None:
         return begun

@@ -247,7 +247,7 @@ def _check_data(original: Any, cls: type, opt: Namespace) -> None:
 
 
 def _check_order(transforms: Sequence[str], opt: Namespace) -> None:
-    """Refuse transforms that take words from the place that their positions and links count."""
+    """Refuse transforms that move words: their positions and links would be those of other words."""
     if not (opt.n_src_feats or getattr(opt, "lambda_align", 0.0)):
         return
     if "docify" in transforms:

@@ -103,7 +103,7 @@ def _build_model(
 
 
 def _initialise_words(model: Any, model_opt: Namespace) -> None:
-    """Draw the embeddings by ``embedding_init``, and what stands behind them as it does by itself."""
+    """Sample the embeddings by ``embedding_init``, and initialise local reordering by its own rule."""
     pretrained = {"encoder": model_opt.pre_word_vecs_enc, "decoder": model_opt.pre_word_vecs_dec}
     for side, vectors in pretrained.items():
         part = getattr(model, side, None)  # a language model has no encoder

@@ -185,10 +185,10 @@ def _replace_unknown(
     """
     from onmt.constants import DefaultTokens
 
-    for place, word in enumerate(translated):
+    for index, word in enumerate(translated):
         if word == DefaultTokens.UNK and attention is not None and len(attention):
-            source = words[int(attention[place][: len(words)].argmax())]
-            translated[place] = table.get(source, source)
+            source = words[int(attention[index][: len(words)].argmax())]
+            translated[index] = table.get(source, source)
 
 
 # --- odd lines ---

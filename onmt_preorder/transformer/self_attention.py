@@ -1,4 +1,4 @@
-"""The self-attention of an encoder: its tokens' positions are told by the configuration's encodings."""
+"""The self-attention of an encoder, with the position encodings of its configuration."""
 
 from __future__ import annotations
 

@@ -18,8 +18,7 @@ from preorder.errors import DataError, PreorderError, UsageError
 from preorder.io import files
 from preorder_recipes.configuration import GOLD, System, read_system
 from preorder_recipes.pipeline.checkpoints import last_number, read_log, validated
-from preorder_recipes.pipeline.hosts import host_of
-from preorder_recipes.pipeline.job import Job
+from preorder_recipes.pipeline.job import Job, host_of
 from preorder_recipes.pipeline.prepare import source_steps
 from preorder_recipes.pipeline.runner import StepRunner
 from preorder_recipes.pipeline.steps import Stamps, Step

@@ -9,8 +9,7 @@ import yaml
 from preorder.errors import UsageError
 from preorder.io import files
 from preorder_recipes.configuration import TEXT, VOCABULARY_OPTIONS, System, read_vocabulary
-from preorder_recipes.pipeline.hosts import host_of
-from preorder_recipes.pipeline.job import Job
+from preorder_recipes.pipeline.job import Job, host_of
 from preorder_recipes.pipeline.steps import Phase, Step
 
 VOCABULARY = "vocabulary"  # the folder of the vocabularies, which all systems share

@@ -184,12 +184,8 @@ def test_the_results_keep_what_earlier_commands_have_finished(in_process, tmp_pa
     assert in_process(folder, "--systems", two, "--seeds", "1", "--steps", "8") == 0
     assert list(json.loads((folder / "results.json").read_text())["systems"]) == [two]
     assert f"made them: {one} with seed 1, {one} with seed 2, {two} with seed 2" in capsys.readouterr().err
-    assert (
-        in_process(
-            folder, "--systems", two, "--seeds", "1", "--steps", "8", "--beam", "7", "--stage", "score"
-        )
-        == 2
-    )
+    scoring = f"--systems {two} --seeds 1 --steps 8 --beam 7 --stage score".split()
+    assert in_process(folder, *scoring) == 2
     assert f"{two} with seed 1 is not done with these options and data" in capsys.readouterr().err
 
 

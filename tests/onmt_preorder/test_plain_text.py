@@ -197,16 +197,7 @@ def test_tags_for_a_preorderer_that_reads_them(folder, tmp_path, monkeypatch, ca
     preorder.train([*map(" ".join, texts)], reversing, tags=tags, iterations=2).save(str(tmp_path / "tagged"))
     write(folder / "some", *map(" ".join, texts))
     write(folder / "some.pos", *tags)
-    given = [
-        "--model",
-        str(tmp_path / "tagged"),
-        "--src",
-        "some",
-        "--pos",
-        "some.pos",
-        "--out",
-        "some.features",
-    ]
+    given = f"--model {tmp_path}/tagged --src some --pos some.pos --out some.features".split()
     assert preorder_command(["apply", *given]) == 0
     assert read(folder / "some.features") != read(folder / "some")
     assert main(["translate", "--model", MODEL, "--src", "some.features"]) == 0

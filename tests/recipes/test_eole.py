@@ -1,16 +1,18 @@
 """A run with eole in place of OpenNMT-py: configurations, commands, the best checkpoint; without eole."""
 
 import importlib
+import re
 
 import pytest
+import yaml
 
 from preorder.errors import DataError, UsageError
 from preorder_recipes.configuration import read_system
 from preorder_recipes.eole import configuration
 from preorder_recipes.pipeline import eole
-from preorder_recipes.pipeline.hosts import HOSTS, Host
-from preorder_recipes.pipeline.job import Job
+from preorder_recipes.pipeline.job import HOSTS, Job
 from preorder_recipes.pipeline.train import config_of, steps_of, vocabulary_of
+from tests.support.running import ROOT
 from tests.support.texts import write
 
 
@@ -19,49 +21,43 @@ def job_of(folder, *names, **others):
     return Job(folder, "en", "ja", "tiny", systems, (1,), "cpu", host="eole", **others)
 
 
+OPTIONS = """
+encoder_type: preorder_transformer
+decoder_type: transformer
+hidden_size: 8
+word_vec_size: 8
+scale_embeddings: true
+preorder_encoding: [absolute]
+param_init: 0
+param_init_glorot: true
+bfloat16: true
+save_model: m
+src_vocab: v
+n_src_feats: 1
+transforms: [filtertoolong, bpe]
+src_seq_length: 5
+src_subword_model: codes
+lambda_align: 0
+seed: 3
+"""
+IN_EOLE = """
+src_vocab: v
+seed: 3
+transforms: [preorder, bpe, preorder_positions, filtertoolong]
+transforms_configs: {filtertoolong: {src_seq_length: 5}, bpe: {src_subword_model: codes}}
+model:
+  architecture: custom
+  hidden_size: 8
+  norm_eps: 1.0e-6
+  embeddings: {word_vec_size: 8, position_encoding_type: null, normalize: true}
+  encoder: {encoder_type: preorder_transformer, preorder_encoding: [absolute]}
+  decoder: {decoder_type: transformer}
+training: {param_init: 0, param_init_method: xavier_uniform, compute_dtype: bf16, model_path: m}
+"""
+
+
 def test_options_stand_where_eole_has_them():
-    options = {
-        "encoder_type": "preorder_transformer",
-        "decoder_type": "transformer",
-        "hidden_size": 8,
-        "word_vec_size": 8,
-        "scale_embeddings": True,
-        "preorder_encoding": ["absolute"],
-        "param_init": 0,
-        "param_init_glorot": True,
-        "bfloat16": True,
-        "save_model": "m",
-        "src_vocab": "v",
-        "n_src_feats": 1,
-        "transforms": ["filtertoolong", "bpe"],
-        "src_seq_length": 5,
-        "src_subword_model": "codes",
-        "lambda_align": 0,
-        "seed": 3,
-    }
-    assert configuration(options) == {
-        "src_vocab": "v",
-        "seed": 3,
-        "transforms": ["preorder", "bpe", "preorder_positions", "filtertoolong"],
-        "transforms_configs": {
-            "filtertoolong": {"src_seq_length": 5},
-            "bpe": {"src_subword_model": "codes"},
-        },
-        "model": {
-            "architecture": "custom",
-            "hidden_size": 8,
-            "norm_eps": 1e-6,
-            "embeddings": {"word_vec_size": 8, "position_encoding_type": None, "normalize": True},
-            "encoder": {"encoder_type": "preorder_transformer", "preorder_encoding": ["absolute"]},
-            "decoder": {"decoder_type": "transformer"},
-        },
-        "training": {
-            "param_init": 0,
-            "param_init_method": "xavier_uniform",
-            "compute_dtype": "bf16",
-            "model_path": "m",
-        },
-    }
+    assert configuration(yaml.safe_load(OPTIONS)) == yaml.safe_load(IN_EOLE)
 
 
 @pytest.mark.parametrize(
@@ -135,5 +131,9 @@ def test_the_best_checkpoint_is_the_model(tmp_path):
 
 @pytest.mark.parametrize("module", HOSTS.values())
 def test_a_host_is_one_module(module):
-    asked = {name for name in (*vars(Host), *Host.__annotations__) if not name.startswith("_")}
+    asked = set()
+    for name in ("run", "pipeline/score", "pipeline/train"):
+        text = (ROOT / f"preorder_recipes/{name}.py").read_text(encoding="utf-8")
+        asked |= set(re.findall(r"host_of\(job\)\.(\w+)", text))
+    assert len(asked) == 9
     assert asked <= vars(importlib.import_module(module)).keys()

@@ -46,19 +46,8 @@ def printed(archive, capsys, options):
 
 def test_figures_are_those_of_score(archive, capsys):
     runs = (f"{name}={archive}/one/{name}.seed{seed}.yy" for name in ("base", "ours") for seed in (1, 2))
-    line = [
-        "score",
-        "--ref",
-        f"{archive}/test.yy",
-        "--tokenize",
-        "none",
-        "--json",
-        "--baseline",
-        "base",
-        "--hyp",
-        *runs,
-    ]
-    assert preorder(line) == 0
+    line = f"score --ref {archive}/test.yy --tokenize none --json --baseline base --hyp".split()
+    assert preorder([*line, *runs]) == 0
     found = json.loads(capsys.readouterr().out)
     titles, rows = printed(archive, capsys, "")
     assert titles[:5] == ["system (trainings)", "BLEU", "precision", "brevity", "at equal length"]

@@ -103,16 +103,7 @@ def test_tables_of_a_corpus_that_is_not_given_are_named(tmp_path, capsys):
 def test_a_page_keeps_what_is_said_of_its_tables(tmp_path, capsys):
     for side in CORPORA["enja"]:
         write(tmp_path / f"test.{side}", *["a b c"] * 500)
-    line = [
-        "zhang2017",
-        "--no-training",
-        "--run",
-        str(tmp_path),
-        "--data",
-        f"enja={tmp_path}",
-        "--table",
-        "2",
-    ]
+    line = f"zhang2017 --no-training --run {tmp_path} --data enja={tmp_path} --table 2".split()
     assert papers.main(line) == 0
     tables = capsys.readouterr().out.split("\n", 2)[2]
     page = tmp_path / "zhang2017.md"

@@ -27,7 +27,7 @@ class SwanConfig:
 
 
 class SegmentLoss(NamedTuple):
-    """``-log p(y | x)``, summed over a batch's pairs, and what it is of."""
+    """``-log p(y | x)``, summed over a batch's pairs, and the number of these and of their words."""
 
     loss: Tensor
     pairs: int

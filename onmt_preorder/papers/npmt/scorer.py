@@ -28,8 +28,8 @@ class SentencePairs:
     def of_batch(cls, batch: dict[str, Any], states: Tensor, padding: int) -> SentencePairs:
         """Return the pairs of a batch of OpenNMT-py, whose target is padded with the id ``padding``."""
         target = batch["tgt"][:, 1:, 0]
-        places = torch.arange(target.size(1), device=target.device)
-        lengths = (target.ne(padding) * places).amax(1)  # up to the end symbol: a word may be padding, too
+        indices = torch.arange(target.size(1), device=target.device)
+        lengths = (target.ne(padding) * indices).amax(1)  # up to the end symbol: a word may be padding, too
         return cls(states, batch["srclen"], target[:, :-1], lengths)
 
 

@@ -1,4 +1,4 @@
-"""How an encoder tells its tokens where they stand: a file for each encoding, small objects without state.
+"""The encodings of positions in an encoder: a file for each, small objects without state.
 
 A new encoding is a subclass of :class:`Encoding` in a file of its own.
 """

@@ -1,6 +1,6 @@
 """Rotary encodings: queries and keys are turned by their positions (Su et al. 2021, RoFormer).
 
-With preordered positions the angle between a query and a key tells their distance in the target's order.
+With preordered positions, the angle between a query and a key is their distance in the target's order.
 """
 
 from __future__ import annotations

@@ -23,11 +23,6 @@ def transformed(pieces, words, positions, is_train=True, target=("t",), **kwargs
     return example["src"], example.get("src_feats")
 
 
-def test_positions_of_pieces():
-    pieces = "un@@ seen cat@@ s"
-    assert transformed(pieces, "unseen cats", "1 0") == (pieces.split(), ["1 1 0 0".split()])
-
-
 def test_an_empty_line_is_kept_at_translation_only():
     assert transformed("", "", "", is_train=False, target=None) == (["<blank>"], [["_"]])
     assert transformed("<de> ", "", "", is_train=False, target=None) == (["<blank>"], [["_"]])

@@ -138,7 +138,7 @@ def forward(
 ):  # fmt: skip
     """Attend from one block of queries: writes ``context``, ``sums`` and the scores' log-sum-exp.
 
-    ``near`` is for itself: scores by distance, in float32, minus infinity where there are none.
+    ``near`` is scratch space: scores by distance, in float32, minus infinity where there are none.
     """
     sentence, head = tl.program_id(0) // HEADS, tl.program_id(0) % HEADS
     p, apart = positions + sentence * n, sentences * n
