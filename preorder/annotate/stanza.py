@@ -255,9 +255,8 @@ def _conllu(pieces: Sequence[Sequence[Any]]) -> Iterator[str]:
             if word.head == 0 and before:
                 head, relation = root, "parataxis"
             tags = (word.upos or NO_VALUE, word.xpos or NO_VALUE, word.feats or NO_VALUE)
-            yield "\t".join(
-                map(str, (number, word.text, NO_VALUE, *tags, head, relation, NO_VALUE, NO_VALUE))
-            )
+            row = number, word.text, NO_VALUE, *tags, head, relation, NO_VALUE, NO_VALUE
+            yield "\t".join(map(str, row))
         before += len(words)
 
 

@@ -105,9 +105,8 @@ def _length(arguments: argparse.Namespace) -> None:
     orders = paths_by_name(arguments.positions)
     if orders and arguments.align is None:
         raise UsageError("--positions are measured against --align, and none is given")
-    data = options.taken(Translations, arguments).read(
-        source=arguments.src, alignment=arguments.align, positions=orders
-    )
+    given = options.taken(Translations, arguments)
+    data = given.read(source=arguments.src, alignment=arguments.align, positions=orders)
     groups = by_length(list(map(len, data.source)), arguments.width, arguments.last)
     _print_curves(length_curves(data, arguments.metrics, groups), arguments.out, arguments.json)
 
@@ -124,9 +123,8 @@ def _gain(arguments: argparse.Namespace) -> None:
 def _examples(arguments: argparse.Namespace) -> None:
     from preorder.analysis.analyses import system_examples
 
-    data = options.taken(Translations, arguments).read(
-        source=arguments.src, positions=paths_by_name(arguments.positions)
-    )
+    given = options.taken(Translations, arguments)
+    data = given.read(source=arguments.src, positions=paths_by_name(arguments.positions))
     baseline = arguments.baseline or next(iter(data.systems))
     system = arguments.system or list(data.systems)[-1]
     found = system_examples(data, arguments.metric, baseline, system, arguments.count)

@@ -83,9 +83,8 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 def _tokenizers(text: str) -> str:
     if "," not in text:
         if text not in TOKENIZERS:
-            raise argparse.ArgumentTypeError(
-                f"neither languages (en,ja) nor of {', '.join(TOKENIZERS)}: {text!r}"
-            )
+            names = ", ".join(TOKENIZERS)
+            raise argparse.ArgumentTypeError(f"neither languages (en,ja) nor of {names}: {text!r}")
         return text
     try:
         return ",".join(languages_of(text))
@@ -178,7 +177,7 @@ def _asked(arguments: argparse.Namespace) -> tuple[bool, bool, bool]:
 
 
 def _split_as_bleu(name: str) -> tuple[Splitter, Splitter]:
-    """Return what splits a source, at spaces, and its translations, by a tokenizer of BLEU."""
+    """Return a splitter at spaces for the source, and one by a tokenizer of BLEU for translations."""
     from preorder.metrics.translation import tokenizer
 
     of_bleu = tokenizer(name)
@@ -194,7 +193,7 @@ def _headroom(named: Translations) -> Answer:
 
 
 def _pair(pair: Pair, most: int, seed: int) -> Answer:
-    """Align at most so many lines, learn from nine tenths, measure the rest; find the nearest case."""
+    """Align at most ``most`` lines, learn from nine tenths, measure the rest; find the nearest case."""
     import numpy as np
 
     from preorder.analysis.diagnosis import diagnose_pair, pair_tables

@@ -194,9 +194,8 @@ def make_app(service: Service) -> Flask:
         drawing, shown, wrong = "", "", ""
         if given["source"].strip():
             try:
-                view, drawing = service.picture(
-                    " ".join(given["source"].split()), given["target"], given["links"]
-                )
+                words = " ".join(given["source"].split())
+                view, drawing = service.picture(words, given["target"], given["links"])
                 shown = " ".join(view.permutation.apply(view.words))
             except PreorderError as error:
                 wrong = str(error)

@@ -163,9 +163,8 @@ class _Row:
 
 def _read_rows(job: _Job) -> Iterator[_Row]:
     """Yield the sentences of ``--lines``, or of all lines, except those that are too short or too long."""
-    streams: dict[str, tuple[str, Iterator[Any]]] = {
-        "sentence": (job.source.name, source.read_sentences(job.source))
-    }
+    sentences = job.source.name, source.read_sentences(job.source)
+    streams: dict[str, tuple[str, Iterator[Any]]] = {"sentence": sentences}
     if job.model is None:
         streams["order"] = options.read_order(order=job.order, positions=job.positions)
     if job.tgt is not None:

@@ -59,9 +59,8 @@ def test_stanza_is_asked_to_tokenize(monkeypatch, tmp_path):
     monkeypatch.setattr(importlib.metadata, "version", lambda name: "0")
     monkeypatch.setenv(FOLDER_VARIABLE, str(tmp_path))
     assert list(tokenised("-", "zh:stanza", ["我们喜欢", ""])) == ["我们 喜欢", ""]
-    assert [(one["lang"], one["dir"], one["processors"]) for one in asked] == [
-        ("zh", str(tmp_path), "tokenize")
-    ]
+    (one,) = asked
+    assert (one["lang"], one["dir"], one["processors"]) == ("zh", str(tmp_path), "tokenize")
 
 
 @pytest.mark.parametrize(
