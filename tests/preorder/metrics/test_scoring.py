@@ -116,9 +116,9 @@ def cut(lines, share, seed):
 
 
 def of_other_length(lines, seed):
-    """Drop words of each line, or repeat some: from a third to twice as many."""
+    """Draw from 2 to 30 words of each line, of which some are repeated."""
     generator = random.Random(seed)
-    return [" ".join(generator.choices(line.split(), k=generator.randint(2, 18))) for line in lines]
+    return [" ".join(generator.choices(line.split(), k=generator.randint(2, 30))) for line in lines]
 
 
 def parts(runs, reference):
