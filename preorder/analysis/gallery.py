@@ -16,7 +16,7 @@ from preorder.io.files import write_lines
 
 
 def write_gallery(gallery: Gallery, page_title: str, path: str) -> None:
-    """Write sentences to a file, as a text, a page or a picture, as its name ends."""
+    """Write sentences to a file: the suffix chooses a text, a page or a picture."""
     if path.endswith(TEXT):
         write_lines(path, gallery.lines())
     elif path.endswith(PAGE):

@@ -1,4 +1,4 @@
-"""Sentences as they are shown, as text and as JSON: orders and links before and after preordering."""
+"""Views of sentences as text and as JSON: orders and links before and after preordering."""
 
 from __future__ import annotations
 

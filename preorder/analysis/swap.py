@@ -16,7 +16,7 @@ from preorder.data import Permutation
 def swaps(lengths: Iterator[int], percentages: Sequence[int], seed: int) -> Iterator[tuple[Permutation, ...]]:
     """Yield for each sentence a permutation for each percentage, 0 to 100; O(length × percentages).
 
-    The same seed and lengths, in tokens, draw the same words, whatever the percentages.
+    The same seed and lengths, in tokens, sample the same words for all percentages.
     """
     random = np.random.default_rng(seed)
     for length in lengths:

@@ -1,4 +1,4 @@
-"""How probably two tokens are inverted, by the scores of a sentence: inside and outside over (span, context).
+"""Probabilities of inversion of two tokens, by the scores of a sentence: inside and outside over spans.
 
 A tree's probability is proportional to exp(score / temperature). :mod:`preorder.btg.chart` finds the same on
 torch, by the parts that a network gives. Here the scores have all terms of :class:`.scores.Scores`.
@@ -12,7 +12,7 @@ from preorder.btg.grammar import CONTEXTS, INVERTED, LABELS, LEFT, RIGHT, ROOT_C
 from preorder.btg.scores import node_index
 from preorder.compiled import entry_point, inner
 
-NEGLIGIBLE = 1e-9  # probability of a span, below which it counts for nothing
+NEGLIGIBLE = 1e-9  # probability of a span; spans below it are skipped
 
 
 @entry_point

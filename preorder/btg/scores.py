@@ -22,10 +22,10 @@ from preorder.btg.grammar import CONTEXTS, LABELS, LANES
 from preorder.compiled import inner
 from preorder.errors import NotFiniteError
 
-VECTOR = 8  # arrays that are read by vectors of so many numbers go on for as many beyond their last
+VECTOR = 8  # numbers of a vector; arrays that are read by vectors have one vector more
 FIRST, SECOND, WHOLE = range(3)
 PARTS = 3
-FORBIDDEN = np.float32(-1e30)  # score of a node that must not be; thousands of them sum to a finite number
+FORBIDDEN = np.float32(-1e30)  # score of a forbidden node; thousands of them sum to a finite number
 
 
 class Scores(NamedTuple):

@@ -57,7 +57,7 @@ def best_tree(scores, n, root, nodes):
     while depth:
         depth -= 1
         b, e, context = stack[depth, 0], stack[depth, 1], stack[depth, 2]
-        best, split, chosen = LOWEST, b + 1, STRAIGHT  # what stays where no score is a number
+        best, split, chosen = LOWEST, b + 1, STRAIGHT  # kept if no score is a number
         for label in range(LABELS):
             lane = context * LABELS + label
             for m in range(b + 1, e):
@@ -83,8 +83,8 @@ def best_tree(scores, n, root, nodes):
 def best_scores(scores, n):
     """Return how well spans score as left children, ``[parent's label, m, b]``, and right, ``[e, m, label]``.
 
-    Spans are found by their end, then from the last begin down: once a span's best score is known, those that
-    have it for their right child are raised by that split, a vector of begins at a time.
+    Spans are visited by their end, and for each end from the last begin to the first. Once a span's best
+    score is known, it raises the scores of the spans whose right child it is, a vector of begins at a time.
     """
     node, span, pivot = scores.node, scores.span, scores.pivot
     left = np.empty((LABELS, n + 1, n + VECTOR), np.float32)

@@ -115,8 +115,8 @@ class NetworkLearner(Trainable, Generic[Network, Result]):
     """A network that learns, minibatch by minibatch, and ``average``, an exponential average of its weights.
 
     The same data and seed give the same weights on the same machine: each operation uses one thread. Rare
-    words are read as unknown now and then (Kiperwasser and Goldberg 2016), so that these are learned, too;
-    with word dropout all words are.
+    words are read as unknown now and then (Kiperwasser and Goldberg 2016): the unknown word is learned, too.
+    With word dropout this holds for all words.
     """
 
     def __init__(
@@ -186,7 +186,7 @@ class NetworkLearner(Trainable, Generic[Network, Result]):
     def train(self, held_out: Bitext, checkpoint: Checkpoint) -> dict[str, Any]:
         """Put the model of :func:`.loop.train` into ``average``; return its statistics and ``weights``."""
         weights, progress = train(self, self._options.iterations, HeldOutLines(held_out), checkpoint)
-        set_weights(self.average, weights)  # a training that had ended before has learned nothing here
+        set_weights(self.average, weights)  # a resumed training that had ended learns nothing here
         return {"weights": sum(array.size for array in weights.values()), **progress}
 
     def _hide(self, words: torch.Tensor) -> None:

@@ -1,4 +1,4 @@
-"""Several language pairs in one training, which weigh alike, whatever their numbers of lines.
+"""Several language pairs in one training, all of the same weight, whatever their numbers of lines.
 
 Each iteration reads as many lines as there are, the same number of each pair. The lines of a small pair are
 read several times, those of a large one in turn: drawn anew for each iteration.

@@ -32,11 +32,11 @@ class Training(NamedTuple):
 
 
 class Preorderer(ABC):
-    """A trained preorderer: a pure function of annotated sentences; pickled as its :meth:`state`."""
+    """A trained preorderer: a pure function of annotated sentences, pickled as its :meth:`state`."""
 
     method: ClassVar[str]
     layers: frozenset[str]
-    """The attributes of a :class:`Sentence` that it reads beside the words."""
+    """Attributes of a :class:`Sentence` that the model reads beside the words."""
 
     @classmethod
     @abstractmethod
@@ -77,9 +77,9 @@ class Preorderer(ABC):
     def state(self) -> tuple[dict[str, Any], Arrays]:
         """Return what :meth:`from_state` needs: values for JSON, and arrays."""
 
-    @abstractmethod
     def fixed_options(self) -> dict[str, Any]:
         """Return the options, by name, that training from this model must have."""
+        return {}
 
     @classmethod
     @abstractmethod

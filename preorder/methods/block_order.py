@@ -1,7 +1,7 @@
 """Order the lines of a block, from bytes to bytes, by compiled code that runs on several threads at once.
 
-A block is UTF-8, and each of its lines ends in ``\\n``. What is rare is left to Python: lines with ``￨`` or
-white space inside of tokens, and blocks with anything wrong in them, so that one place says what is wrong.
+A block is UTF-8, and each of its lines ends in ``\\n``. Python orders the rare rest: lines with ``￨`` or
+white space in a token, and blocks with an error, whose message is written in one place.
 """
 
 from __future__ import annotations

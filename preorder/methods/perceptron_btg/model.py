@@ -54,9 +54,6 @@ class BTGPreorderer(Preorderer):
         key = MULTIPLIERS[0] * np.array([Hashes("tags")[tag]], np.uint64)
         return bool(np.isin(key, self._weights.keys[TABLE_NAMES.index("token")]).any())
 
-    def fixed_options(self) -> dict[str, Any]:
-        return {}
-
     def state(self) -> tuple[dict[str, Any], Arrays]:
         return {"layers": list(self.token_layers)}, self._weights.pack()
 

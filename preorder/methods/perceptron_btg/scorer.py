@@ -1,7 +1,7 @@
 """Scores of all nodes of a sentence, by a model's weights.
 
-A node's score is a sum over its templates, and each looks at two of begin, split and end, or fewer, but for
-the one that joins all four corners. So O(n²) look-ups do, and the sum has the terms of
+A node's score is the sum over its templates. Only the template that joins all four corners looks at more than
+two of begin, split and end: O(n²) look-ups serve all others. The sum has the terms of
 :class:`preorder.btg.scores.Scores`, where::
 
     node(b, m, e, label) = shape(e - m, m - b, label) + quad(b, m, e, label)

@@ -21,15 +21,15 @@ from preorder.methods.perceptron_btg.table import (
 )
 from preorder.methods.registry import PerceptronOptions
 
-NEGLIGIBLE = 2e-3  # weights below this share of the cost of a violation are dropped: none of the tau
+NEGLIGIBLE = 2e-3  # weights below this share of a violation's cost are dropped, at no loss of tau
 
-SPREADING = ("token", "adjacent")  # tables whose rows say how far the keys near them are spread
+SPREADING = ("token", "adjacent")  # tables whose rows store how far the keys near them are spread
 LARGEST = float(np.finfo(np.float16).max)  # so that the sum of all that a tree scores is finite
-SIZES = 127  # that weights are rounded to, evenly spread over the logarithms: with the sign, a byte tells
+SIZES = 127  # of rounded weights, evenly spaced in their logarithms: with the sign, one byte
 
 KIND = "a BTG model"
 LOWER_HALF = np.uint64(0xFFFFFFFF)
-SLOT_BLOCK = 256  # a file says how many keys each block of so many slots has
+SLOT_BLOCK = 256  # slots of a block; a file stores how many keys each block has
 
 
 @dataclass(frozen=True)
@@ -77,7 +77,7 @@ class Weights:
     def compact(
         self, negligible: float, initial: Weights | None = None, most: int = PerceptronOptions.weights
     ) -> Weights:
-        """Keep the ``most`` largest, none below ``negligible``, of few sizes; and all rows of ``initial``."""
+        """Keep the ``most`` largest weights from ``negligible`` on, rounded, and all rows of ``initial``."""
         if not all((np.abs(rows) <= LARGEST).all() for rows in (*self.rows, self.shape)):
             raise NotFiniteError("the weights")
         known = [np.zeros(keys.size, np.bool_) for keys in self.keys]
@@ -97,10 +97,10 @@ class Weights:
     def pack(self) -> Arrays:
         """Return arrays for a file; exact for compact weights.
 
-        Of a key, its table looks at the upper half (``tags``) and the slot: its last byte (``places``), and
-        how many keys each block of 256 slots has (``blocks``). A larger table, for more training, looks at
-        the rest of the lower half, too (``rest``). Of the weights, bits say which are not zero (``present``),
-        and only those are kept (``values``): as indices, a byte each, into all that differ (``levels``).
+        A table compares the upper half of a key (``tags``) and its slot, which follows from the slot's last
+        byte (``places``) and the number of keys in each block of 256 slots (``blocks``). A larger table, for
+        more training, needs the other bits of the lower half, too (``rest``). Bits mark the weights that are
+        not zero (``present``). Each of these is a byte (``values``), an index of a weight (``levels``).
         """
         arrays = {"shape": self.shape}
         for name, keys, rows, spread in zip(TABLE_NAMES, self.keys, self.rows, self.spread, strict=True):
