@@ -14,7 +14,6 @@ from preorder.errors import UsageError
 
 PRE, POST = "pre", "post"
 NORMS = {"standard": nn.LayerNorm, "rms": nn.RMSNorm}
-MAX_POSITIONS = 5000  # OpenNMT-py's sinusoidal encodings end there too
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,6 @@ from preorder import processes
 from preorder_recipes import run
 from preorder_recipes.pipeline import runner
 from preorder_recipes.pipeline.checkpoints import Checkpoints
-from preorder_recipes.pipeline.checkpoints import main as keep_best
 from preorder_recipes.pipeline.steps import Stamps, Step, StepError
 from tests.support import fake_programs
 from tests.support.running import ROOT, environment, still_running, wait_until
@@ -261,13 +260,3 @@ def test_the_seconds_of_a_training_are_those_that_led_to_its_checkpoints(tmp_pat
         assert seconds == pytest.approx(total, abs=1e-3)
     assert stamps.begin(step, stamp | {"command": "false"}) == ((), 0)
     assert not checkpoints.paths()
-
-
-def test_the_best_checkpoint_is_chosen_once_more(tmp_path):
-    (tmp_path / "log").write_text(log_lines([1, 2]))
-    for left in ((1, 2, 3), (), (1,), (1, 3)):  # it was stopped before it had removed them
-        save(tmp_path, left)
-        assert keep_best(["--log", str(tmp_path / "log"), "--folder", str(tmp_path)]) == 0
-        assert [path.name for path in tmp_path.glob("*.pt")] == ["model.pt"]
-        with zipfile.ZipFile(tmp_path / "model.pt") as archive:
-            assert archive.read("state") == b"2"
