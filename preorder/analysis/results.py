@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from math import isfinite
 from typing import Any, NamedTuple
@@ -186,24 +186,27 @@ def p_values(comparison: Comparison) -> str:
     return f"{p_value(comparison.p_value)}, {p_value(comparison.sign_test_p_value)}"
 
 
-def length_warnings(scoring: Scoring) -> list[str]:
-    """Return a line for each system whose higher BLEU is due to longer translations.
+def gains_by_length(compared: Mapping[str, Comparison]) -> bool:
+    """Say whether a higher BLEU is due to longer translations.
 
-    Its BLEU rises significantly while its precision does not, or rises while precision falls significantly.
+    BLEU rises significantly while its precision does not, or rises while precision falls significantly.
     """
+    bleu, precision, _ = (compared[name] for name in BLEU_SCORES)
+    is_sure, is_other = (one.p_value < SIGNIFICANCE_LEVEL for one in (bleu, precision))
+    return bleu.difference > 0 and (is_other if precision.difference < 0 else is_sure and not is_other)
+
+
+def length_warnings(scoring: Scoring) -> list[str]:
+    """Return a line for each system whose higher BLEU is due to longer translations."""
     lines = []
+    form = SCORE_FORMATS["bleu_brevity_penalty"].format
     for system, compared in scoring.significance.items():
-        if "bleu" not in compared:
-            continue
-        bleu, precision, brevity = (compared[name] for name in BLEU_SCORES)
-        bleu_rises, is_other = (one.p_value < SIGNIFICANCE_LEVEL for one in (bleu, precision))
-        by_length = is_other if precision.difference < 0 else bleu_rises and not is_other
-        if bleu.difference > 0 and by_length:
+        if "bleu" in compared and gains_by_length(compared):
+            bleu, precision, _ = (_change(name, compared[name]) for name in BLEU_SCORES)
             penalty = scoring.systems[system]["bleu_brevity_penalty"]
-            form = SCORE_FORMATS["bleu_brevity_penalty"].format
-            line = f"{system}: BLEU {_change('bleu', bleu)} comes from length, not from precision, "
-            line += f"{_change('bleu_precision', precision)}; "
-            line += f"brevity penalty {form(penalty - brevity.difference)} → {form(penalty)}"
+            before = form(penalty - compared["bleu_brevity_penalty"].difference)
+            line = f"{system}: BLEU {bleu} comes from length, not from precision, {precision}; "
+            line += f"brevity penalty {before} → {form(penalty)}"
             if equal := scoring.equal_length.get(system):
                 line += f"; at equal length BLEU {_change('bleu', equal.comparisons['bleu'])}"
             lines.append(line)
@@ -225,7 +228,7 @@ def verdict(scoring: Scoring) -> str:
     reason = f"n-gram precision {_change('bleu_precision', precision)}"
     if equal := scoring.equal_length.get(best):
         reason += f", BLEU at equal length {_change('bleu', equal.comparisons['bleu'])}"
-    is_longer = any(line.startswith(f"{best}: ") for line in length_warnings(scoring))
+    is_longer = gains_by_length(scoring.significance[best])
     judged = "is longer, not better, than" if is_longer else "is better than"
     return f"{best} {judged} {baseline}: BLEU {_change('bleu', bleu)}, {reason}."
 
