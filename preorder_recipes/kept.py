@@ -121,27 +121,13 @@ def _table(data: EvaluationData) -> Iterator[list[str]]:
     of_short = _score(_some(data, short), METRICS[:1])
     titles = [SCORE_FORMATS[name].title for name in TRANSLATION_SCORES]
     parts = len(BLEU_SCORES)
-    yield [
-        "system (trainings)",
-        *titles[:parts],
-        AT_EQUAL_LENGTH,
-        *titles[parts:],
-        f"up to {LONG}",
-        "repeating",
-    ]
+    ends = [f"up to {LONG}", "repeating"]
+    yield ["system (trainings)", *titles[:parts], AT_EQUAL_LENGTH, *titles[parts:], *ends]
     for name, runs in data.systems.items():
         scores = [_cell(found, name, score) for score in TRANSLATION_SCORES]
         share = np.mean([_repeats(line) for run in runs for line in run])
-        short_cell = SCORE_FORMATS["bleu"].format(of_short.systems[name]["bleu"])
-        label = f"`{name}` ({len(runs)})"
-        yield [
-            label,
-            *scores[:parts],
-            _equal_cell(found, name),
-            *scores[parts:],
-            short_cell,
-            f"{100 * share:.0f} %",
-        ]
+        ends = [SCORE_FORMATS["bleu"].format(of_short.systems[name]["bleu"]), f"{100 * share:.0f} %"]
+        yield [f"`{name}` ({len(runs)})", *scores[:parts], _equal_cell(found, name), *scores[parts:], *ends]
 
 
 def _grouped(data: EvaluationData, values: np.ndarray, title: str) -> Iterator[list[str]]:

@@ -9,14 +9,7 @@ from preorder.annotate.tokenizers import usual
 from preorder.errors import DataError
 from preorder_recipes import archives
 from preorder_recipes.pydocs import curve
-from preorder_recipes.pydocs.prepare import (
-    distinct,
-    in_sentences,
-    lowercased,
-    main,
-    plain,
-    sentence_pairs,
-)
+from preorder_recipes.pydocs.prepare import distinct, in_sentences, lowercased, main, plain, sentence_pairs
 from tests.support.texts import read, spoilt, write
 
 pytest.importorskip("polib")

@@ -471,11 +471,7 @@ SEARCH = ("--beam=3", "--ratio=1.5", "--word-reward=-1.2", "--block-ngram-repeat
 
 @pytest.mark.parametrize(
     ("decoder", "options", "given"),
-    [
-        ("transformer", SEARCH, (3, 1.5, 0, 4)),
-        ("swan", SEARCH, (3, 0, -1.2, 0)),
-        ("swan", (), (5, 0, 0, 0)),
-    ],
+    [("transformer", SEARCH, (3, 1.5, 0, 4)), ("swan", SEARCH, (3, 0, -1.2, 0)), ("swan", (), (5, 0, 0, 0))],
 )
 def test_opennmt_reads_the_search_and_only_swan_has_a_word_reward(decoder, options, given):
     parser = argparse.ArgumentParser()

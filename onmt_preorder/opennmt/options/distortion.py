@@ -6,14 +6,7 @@ from argparse import Namespace
 
 from onmt_preorder.opennmt.options.helpers import Option, check_shared_embeddings, refuse
 from onmt_preorder.opennmt.options.transformer import ENCODER as TRANSFORMER
-from onmt_preorder.papers.distortion.rnnsearch import (
-    HIDDEN,
-    NONE,
-    PAPER_LAMBDA,
-    PAPER_WINDOW,
-    SOURCE,
-    TARGET,
-)
+from onmt_preorder.papers.distortion.rnnsearch import HIDDEN, NONE, PAPER_LAMBDA, PAPER_WINDOW, SOURCE, TARGET
 from preorder.errors import UsageError
 
 ENCODER, DECODER = "bidirectional_gru", "distortion_rnn"

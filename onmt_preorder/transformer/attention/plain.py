@@ -27,12 +27,7 @@ MASKED = -1e18
 
 
 def attend(
-    query: Tensor,
-    key: Tensor,
-    value: Tensor,
-    lengths: Tensor,
-    parts: Sequence[RelativePart],
-    dropout: float,
+    query: Tensor, key: Tensor, value: Tensor, lengths: Tensor, parts: Sequence[RelativePart], dropout: float
 ) -> Tensor:
     """Attend as :func:`onmt_preorder.transformer.attention.relative_attention` says."""
     query, root, n = query.contiguous(), sqrt(query.size(3)), query.size(2)

@@ -77,8 +77,7 @@ def test_an_empty_target_of_a_translation_has_no_words(tmp_path, prefix):
 
 
 @pytest.mark.parametrize(
-    "line",
-    ["a￨x", "a￨1 ￨1", "a￨1 b￨c", "a￨1￨NN", "a￨٣", "a￨" + "1" * 5000, "a￨-1", "a￨4.73"],
+    "line", ["a￨x", "a￨1 ￨1", "a￨1 b￨c", "a￨1￨NN", "a￨٣", "a￨" + "1" * 5000, "a￨-1", "a￨4.73"]
 )
 def test_source_lines_with_other_features(line):
     with pytest.raises(DataError, match="not a token with its position"):

@@ -37,12 +37,7 @@ def refusal(query: Tensor, parts: Sequence[RelativePart]) -> str | None:
 
 
 def attend(
-    query: Tensor,
-    key: Tensor,
-    value: Tensor,
-    lengths: Tensor,
-    parts: Sequence[RelativePart],
-    dropout: float,
+    query: Tensor, key: Tensor, value: Tensor, lengths: Tensor, parts: Sequence[RelativePart], dropout: float
 ) -> Tensor:
     """Attend as :func:`onmt_preorder.transformer.attention.relative_attention` says."""
     b, _, n, d = query.shape

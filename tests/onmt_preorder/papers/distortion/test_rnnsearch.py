@@ -9,14 +9,7 @@ from onmt.utils.optimizers import Optimizer
 from preorder.errors import UsageError
 from tests.support.distortion_models import CONTEXTS, DISTORTION, build, make_batch, make_model
 from tests.support.opennmt import make_opt, rates_of_change
-from tests.support.transformers import (
-    LONG,
-    SHORT,
-    SPECIALS,
-    batch_of,
-    position_encoding,
-    without_gradient,
-)
+from tests.support.transformers import LONG, SHORT, SPECIALS, batch_of, position_encoding, without_gradient
 
 
 def shift(attention, k):

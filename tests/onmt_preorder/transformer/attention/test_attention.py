@@ -4,13 +4,7 @@ import pytest
 import torch
 
 from onmt_preorder.transformer.attention import Positions, RelativePart, plain, relative_attention
-from tests.support.attention import (
-    ORIGINAL,
-    PARTS,
-    both_ways,
-    check_dropout,
-    make_inputs,
-)
+from tests.support.attention import ORIGINAL, PARTS, both_ways, check_dropout, make_inputs
 
 
 @pytest.mark.parametrize("case", PARTS)
