@@ -85,9 +85,9 @@ class Case:
     @property
     def outcome(self) -> str:
         """What happened, as part of a sentence."""
-        doubt = "" if self.sure else ", not significantly"
-        gain = f"{self.gain:+.1f} (precision {self.precision:+.1f})"
-        return f"a predicted order changed BLEU by {gain}{doubt}, from {self.baseline:.1f}"
+        doubt = ", by length alone" if self.precision < 0 < self.gain else ", not significantly"
+        gain = f"{self.gain:+.1f} (precision {self.precision:+.1f})" + doubt * (not self.sure)
+        return f"a predicted order changed BLEU by {gain}, from {self.baseline:.1f}"
 
 
 _CASES = """
@@ -98,6 +98,7 @@ Python's documentation, En→Ja, 3,000 pairs     3000  0.60   0.22   0.46  0.129
 Python's documentation, En→Ja, 10,000 pairs    9641  0.57   0.19   0.56  0.076    19.3  16.97   4.0*      1.8
 Python's documentation, En→Ja, 41,301 pairs   39814  0.51   0.17   0.60  0.035    19.3  28.94   3.1*      1.2
 Python's documentation, Ja→En, 10,000 pairs    9641  0.56   0.18   0.53  0.076    19.2  10.73   3.6*      3.1
+Python's documentation, Ja→En, 41,301 pairs   41301  0.54   0.16   0.54  0.032    20.8  24.83    1.5     -0.8
 Python's documentation, En→Tr, 1,000 pairs     1000  0.77   0.45  -0.09  0.347    16.3   3.59   -0.2     -0.2
 Python's documentation, En→Tr, 3,949 pairs     3949  0.62   0.27   0.51  0.202    16.4   9.73   2.7*      1.8
 KFTT, En→Ja, 9,742 pairs                       9742  0.60   0.20   0.35  0.154    23.8    8.1   1.0*      1.0
