@@ -24,7 +24,7 @@ FAILS = Case("near", replace(TEXT, tau=0.95, in_order=0.7), 36.0, 0.6, 0.9, Fals
 TOLD_WRONG = {
     "KFTT, Ja→En, 346,033 pairs, large model",  # the model, not the text, differs from the nearest case
     "Python's documentation, En→Ja, 1,000 pairs",  # no other text near it has so few pairs
-    "Python's documentation, En→Ja, 41,301 pairs",  # nearest to each other: one gains precision, the other none
+    "Python's documentation, En→Ja, 41,301 pairs",  # these two are neighbours; one gains precision
     "Python's documentation, Ja→En, 41,301 pairs",
 }
 
