@@ -169,6 +169,7 @@ def _check_training(original: Any, cls: type, opt: Namespace) -> None:
     from onmt.utils.earlystopping import SCORER_BUILDER
 
     original(cls, opt)
+    _imply_positions(opt)  # which the model of train_from may have read from files
     check_resumed(opt)
     options.check_training(opt)
     for name in opt.early_stopping_criteria or ():

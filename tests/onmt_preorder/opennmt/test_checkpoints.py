@@ -96,6 +96,14 @@ def test_model_options_must_be_those_of_the_checkpoint(tmp_path, then, now, mess
     ArgumentParser.validate_train_opts(opt)
 
 
+def test_a_model_that_read_positions_from_files_goes_on_with_a_preorderer(tmp_path):
+    opt = make_opt(preorder_model="dir", train_from=str(tmp_path / "model.pt"))
+    opt.n_src_feats = 0  # as a configuration leaves it
+    torch.save({"opt": make_opt(), "model": {}, "generator": {}}, opt.train_from)
+    ArgumentParser.validate_train_opts(opt)
+    assert opt.n_src_feats == 1
+
+
 def test_the_new_checkpoint_tells_of_the_new_text():
     trained = make_opt(transforms=["bpe"], src_subword_model="old", dropout=[0.1])
     now = copy.deepcopy(trained)
