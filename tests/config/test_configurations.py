@@ -1,15 +1,69 @@
 """What the files under config/ say of each system."""
 
-from dataclasses import replace
-
 import pytest
 from onmt.bin.build_vocab import _get_parser as vocabulary_parser
 from onmt.bin.train import _get_parser as training_parser
 from onmt.utils.parse import ArgumentParser
 
-from onmt_preorder.opennmt.options import is_ours
 from preorder_recipes.configuration import CONFIG, SIZES, path_of, read_system, systems_in
 
+KAWARA = {"n_src_feats": 1, "position_encoding": True, "norm_placement": "pre", "add_qkvbias": True}
+CHEN = {**KAWARA, "preorder_encoding": [], "source_max_relative": 0}
+CHEN |= {"decoder_type": "preorder_transformer", "norm_placement": "post"}
+ZHANG = {"preorder_encoding": [], "distortion": "none", "distortion_window": 3, "distortion_lambda": 0.5}
+ZHANG |= {"distortion_source_end": True}
+HUANG = {"decoder_type": "swan", "local_reordering_window": 7, "local_reordering_bias": 8}
+HUANG |= {"embedding_init": 1.5, "local_reordering_rate_factor": 0.04, "swan_segment_length": 6}
+UNTOUCHED = {"local_reordering_window": 0, "local_reordering_bias": 0, "local_reordering_rate_factor": 1}
+RELATIVE = {"preorder_encoding": ["relative"], "source_max_relative": 4}
+ABSOLUTE = {"preorder_encoding": ["absolute"], "source_max_relative": 4}
+RECURRENT = {"preorder_encoding": ["recurrent"], "n_src_feats": 1}
+FAR = {"source_max_relative": 16, "target_max_relative": 16}
+FAR_ALONE = {**FAR, "position_encoding": False, "scale_embeddings": True}
+BOTH = ["encoder", "decoder"]
+LEARNING = {"reordering_loss_weight": 0.6, "reordering_distance": 0.5}
+EXGRE, REFSR = ({**LEARNING, "explicit_reordering": kind} for kind in ("exgre", "refsr"))
+SYSTEMS = {
+    "baseline_absolute": {**KAWARA, "preorder_encoding": [], "source_max_relative": 0},
+    "baseline_absolute_relative": {**KAWARA, "preorder_encoding": [], "source_max_relative": 4},
+    "preorder_absolute": KAWARA | ABSOLUTE,
+    "preorder_relative": KAWARA | RELATIVE,
+    "preorder_both": {**KAWARA, **RELATIVE, "preorder_encoding": ["absolute", "relative"]},
+    "preorder_rotary": {**KAWARA, "preorder_encoding": ["rotary"], "source_max_relative": 0},
+    "preorder_gold_trained": KAWARA | RELATIVE,
+    "gold": KAWARA | RELATIVE,
+    "reordered_text": {**KAWARA, "preorder_encoding": [], "source_max_relative": 4},
+    "plain": CHEN,
+    "plain_relative": CHEN | FAR_ALONE,
+    "plain_absolute_relative": CHEN | FAR,
+    "plain_additional": {**CHEN, "additional_position_encoding": BOTH},
+    "plain_predicted_text": CHEN,
+    "plain_gold_text": CHEN,
+    "reordering_encoder": {**CHEN, "reordering_embedding": ["encoder"]},
+    "reordering_decoder": {**CHEN, "reordering_embedding": ["decoder"]},
+    "reordering_both": {**CHEN, "reordering_embedding": BOTH},
+    "preorder_reordering": {**CHEN, **RELATIVE, "reordering_embedding": BOTH},
+    "reordering_relative": {**CHEN, **FAR_ALONE, "reordering_embedding": BOTH},
+    "exgre": CHEN | EXGRE,
+    "refsr_relative": CHEN | FAR_ALONE | REFSR,
+    "refsr": CHEN | REFSR,
+    "exgre_predicted": CHEN | EXGRE,
+    "rnnsearch": ZHANG,
+    "rnnsearch_preorder": ZHANG | RECURRENT,
+    "rnnsearch_preorder_absolute": {**ZHANG, **RECURRENT, "preorder_encoding": ["absolute"]},
+    "rnnsearch_gold": ZHANG | RECURRENT,
+    "rnnsearch_gold_trained": ZHANG | RECURRENT,
+    "rnnsearch_longer": ZHANG,
+    "distortion_source": {**ZHANG, "distortion": "source"},
+    "distortion_target": {**ZHANG, "distortion": "target"},
+    "distortion_hidden": {**ZHANG, "distortion": "hidden"},
+    "distortion_hidden_preorder": {**ZHANG, **RECURRENT, "distortion": "hidden"},
+    "npmt": HUANG,
+    "npmt_predicted_text": HUANG,
+    "npmt_gold_text": HUANG,
+    "npmt_no_reordering": {**HUANG, **UNTOUCHED, "embedding_init": 1},
+    "npmt_attention": {**HUANG, **UNTOUCHED, "embedding_init": 1, "decoder_type": "rnn"},
+}
 BASES = {
     **dict.fromkeys(("rnnsearch_longer", "distortion_source", "distortion_target"), "rnnsearch"),
     "distortion_hidden": "rnnsearch",
@@ -17,8 +71,10 @@ BASES = {
 }
 
 
-def test_every_system_says_what_it_reads_and_begins_from():
-    for system in (path.stem for path in (CONFIG / "system").glob("*.yaml")):
+def test_every_system_is_tested_and_says_what_it_reads_and_begins_from():
+    found = {path.stem for path in (CONFIG / "system").glob("*.yaml")}
+    assert found == SYSTEMS.keys()
+    for system in found:
         read = read_system(system, "tiny")
         assert (read.name, read.begins_from) == (system, BASES.get(system))
         assert read.order or not read.options.get("preorder_encoding")
@@ -40,16 +96,13 @@ def checked_opt(size, system):
 )
 def test_opennmt_reads_it(size):
     for system in systems_in(size):
-        opt = checked_opt(size, system)
-        assert is_ours(opt) or system == "npmt_attention"
-        if read_system(system, size).options.get("preorder_encoding"):
-            assert opt.n_src_feats == 1, system
-
-
-def test_no_two_systems_are_the_same():
-    systems = [read_system(name, "paper") for name in systems_in("paper")]
-    found = {repr(replace(system, name="", about="")) for system in systems}
-    assert len(found) == len(systems) > 35
+        opt, expected = checked_opt(size, system), dict(SYSTEMS[system])
+        if expected.get("decoder_type") == "preorder_transformer" and size.endswith("_long"):
+            expected["norm_placement"] = "pre"
+        if "distortion" in expected:
+            learns_faster = expected["distortion"] != "none" and size != "paper"
+            expected["distortion_rate_factor"] = 10 if learns_faster else 1
+        assert {key: getattr(opt, key) for key in expected} == expected, system
 
 
 def test_the_vocabulary_is_for_the_same_model():
