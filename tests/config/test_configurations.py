@@ -64,6 +64,7 @@ SYSTEMS = {
     "npmt_no_reordering": {**HUANG, **UNTOUCHED, "embedding_init": 1},
     "npmt_attention": {**HUANG, **UNTOUCHED, "embedding_init": 1, "decoder_type": "rnn"},
 }
+PRE_NORM = ("little", "small_long", "medium_long")  # where post-norm learns next to nothing
 BASES = {
     **dict.fromkeys(("rnnsearch_longer", "distortion_source", "distortion_target"), "rnnsearch"),
     "distortion_hidden": "rnnsearch",
@@ -97,7 +98,7 @@ def checked_opt(size, system):
 def test_opennmt_reads_it(size):
     for system in systems_in(size):
         opt, expected = checked_opt(size, system), dict(SYSTEMS[system])
-        if expected.get("decoder_type") == "preorder_transformer" and size.endswith("_long"):
+        if expected.get("decoder_type") == "preorder_transformer" and size in PRE_NORM:
             expected["norm_placement"] = "pre"
         if "distortion" in expected:
             learns_faster = expected["distortion"] != "none" and size != "paper"
