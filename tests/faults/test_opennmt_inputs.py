@@ -5,6 +5,8 @@ from pathlib import Path
 import pytest
 import yaml
 
+from onmt_preorder.opennmt.repairs.vocabularies import check
+from preorder.errors import DataError
 from tests.support.opennmt import TINY, call, outcome, write_training_task
 from tests.support.running import limited
 from tests.support.texts import content, write
@@ -132,3 +134,44 @@ def test_a_full_disk_keeps_the_old_vocabulary(folder, capsys):
     assert status == 2
     assert "cannot be written" in lines[-1]
     assert content(folder) == before
+
+
+GARBAGE = {
+    b"": "v: the file is empty",
+    b"a\n \nb\n": "v:2: not a word: ' '",
+    b"a\t1\nb\n": "v:2: not a word with its count: 'b'",
+    b"a\t1\nb\t2\t3\n": "v:2: not a word with its count",
+    b"a\t1\nb c\t2\n": "v:2: not a word with its count",
+    b"a\t1\nb\t" + b"9" * 5000 + b"\n": "v:2: not a word with its count",
+    b"a\t1\na\t2\n": "v:2: the word is there twice: 'a'",
+    b"a\nb\na\n": "v:3: the word is there twice: 'a'",
+    b"a\t1\n\xff\t1\n": r"v:2: not valid UTF-8 \(byte 1 of the line\)",
+    b"a\t1\n\xe3\x81": "v:2: the last line has no line end",
+    b"\x00\x01\x02\n\x7fELF\n": "v:1: not a word",
+    b"a\t1\r\nb\t2\r\n": "v:1: not a word",
+    b"\xef\xbb\xbfa\t1\n": "v:1: not a word",
+    b"a\t1\nb\t1\n": "v: no word occurs 2 times",
+}
+
+
+@pytest.mark.parametrize("data", GARBAGE, ids=range(len(GARBAGE)))
+def test_garbage_in_a_vocabulary(tmp_path, monkeypatch, data):
+    monkeypatch.chdir(tmp_path)
+    Path("v").write_bytes(data)
+    with pytest.raises(DataError, match=f"^{GARBAGE[data]}"):
+        check("v", 2)
+
+
+@pytest.mark.parametrize("side", ["src", "tgt"])
+def test_vocabularies_are_checked_before_a_training(folder, capsys, side):
+    (folder / "v").write_text("a\t1\na\t2\n")
+    status, lines = outcome(capsys, folder, "onmt_train", "-config", "config.yaml", f"-{side}_vocab", "v")
+    assert (status, lines) == (2, ["v:2: the word is there twice: 'a'"])
+
+
+@pytest.mark.parametrize(
+    "text", ["a\t1\nb\t2\n", "a 1\n<unk> 2\n", "a\nb c\n", "<blank>\n<s>\na\n", "12\n13\n"]
+)
+def test_vocabularies_that_are_fine(tmp_path, text):
+    (tmp_path / "v").write_text(text)
+    check(str(tmp_path / "v"))
