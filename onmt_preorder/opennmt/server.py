@@ -177,6 +177,21 @@ def _make_translator(translator: Any, opt: Any) -> Any:
     return ServerTranslator()
 
 
+@adapts("onmt.translate.translation_server:ServerModel", "run")
+def _run_model(original: Any, self: Any, inputs: list[dict[str, Any]]) -> Any:
+    """Take off a translation the white space of its source, which the server puts around it."""
+    translations, scores, n_best, *others = original(self, inputs)  # loads the model, if need be
+    if is_ours(self.opt):
+        sources = [sentence["src"] for sentence in inputs for _ in range(n_best)]
+        translations = list(map(_without_surroundings, translations, sources))
+    return translations, scores, n_best, *others
+
+
+def _without_surroundings(translation: str, source: str) -> str:
+    before, after = source[: len(source) - len(source.lstrip())], source[len(source.rstrip()) :]
+    return translation.removeprefix(before).removesuffix(after)
+
+
 @adapts("onmt.translate.translation_server:ServerModel", "maybe_preprocess")
 def _preprocess(original: Any, self: Any, sequence: dict[str, Any]) -> dict[str, Any]:
     """Leave features on their tokens: they are read later, as those of a file are."""

@@ -168,6 +168,23 @@ def test_features_stay_on_their_tokens_and_preprocessing_of_ones_own_comes_after
 
 
 @pytest.mark.parametrize(
+    ("source", "translation"), [(" \ta \t\r\n", "<a>"), ("\u3000 a\u00a0", "<\u3000 a\u00a0>"), ("   ", "")]
+)
+def test_white_space_around_a_source_is_not_put_around_its_translation(source, translation):
+    class Translator(translation_server.CTranslate2Translator):
+        def __init__(self):
+            pass
+
+        def translate(self, examples):
+            return [[0.0, 0.0] for _ in examples], [[f"<{each['src']['src']}>"] * 2 for each in examples]
+
+    served = ServerModel(model_id=0, opt={"models": ["m"], "n_best": 2})
+    served.opt.encoder_type, served.translator = "preorder_transformer", Translator()
+    served.loading_lock.set()
+    assert served.run([{"src": source}])[0] == [translation] * 2
+
+
+@pytest.mark.parametrize(
     ("report_align", "tokenizer", "preorderer", "error", "message"),
     [
         (True, None, "", UsageError, "report_align does not work in OpenNMT-py's server"),
