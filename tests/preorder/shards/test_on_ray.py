@@ -19,7 +19,7 @@ if find_spec("ray") is None:
     pytest.skip("Ray is not installed: pip install -e '.[ray]'", allow_module_level=True)
 
 from preorder.cli import main
-from preorder.errors import UsageError
+from preorder.errors import NotFiniteError, UsageError
 from preorder.shards import on_ray as engine
 from preorder.shards.jobs import ShardsError, run_shards
 from preorder.shards.on_ray import RayOptions, connected, load_ray
@@ -86,7 +86,7 @@ def test_dead_workers_and_bad_shards(do, tmp_path, caplog, capfd):
 
 @pytest.mark.parametrize(("name", "reason"), [("diverged", "^weights are not"), ("full", "No space left")])
 def test_other_errors_end_the_run(do, name, reason):
-    with pytest.raises((UsageError, OSError), match=reason):
+    with pytest.raises((NotFiniteError, OSError), match=reason):
         do(name, "waits")
 
 
