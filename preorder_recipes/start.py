@@ -62,7 +62,7 @@ def start(arguments: argparse.Namespace) -> None:
 def settings_for(pairs: int, words: float) -> dict[str, Any]:
     """Return options of ``preorder_recipes.run`` for so many pairs of so many source words on average.
 
-    The fewer pairs, the fewer pieces of words and the more dropout (recipes/pydocs/RESULTS.md).
+    The fewer pairs, the fewer pieces of words and training steps (recipes/pydocs/RESULTS.md).
     """
     if pairs >= LITTLE and words < SHORT:
         return {"size": "small"}

@@ -19,6 +19,7 @@ from preorder.analysis.results import Table
 
 FEW = 5  # a token seen fewer times in training is rare
 MOSTLY = 0.5  # share of sentences in order from which order is no problem
+FEWEST = 1000  # pairs; with fewer, links are too few to measure an order, and models learn no words
 NEAR = 2.5  # a case at a greater distance says nothing
 
 
@@ -153,6 +154,8 @@ class Verdict:
     @property
     def text(self) -> str:
         """The verdict in one or two sentences."""
+        if self.profile.pairs < FEWEST:
+            return f"Too little text: you have {self.profile.pairs:,} pairs, and {FEWEST:,} gained nothing."
         share = f"{100 * self.profile.in_order:.0f} % of your sentences are in order already"
         there = f"In the nearest case, {self.nearest.name}, {self.nearest.outcome}."
         if self.profile.in_order >= MOSTLY and not (self.is_near and self.nearest.sure):

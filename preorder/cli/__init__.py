@@ -30,7 +30,7 @@ GROUPS = {
         "annotate": "tag and parse text by Stanza or spaCy, or check such files",
         "train": "learn to preorder from a word-aligned bitext",
         "apply": "put source words in the order that a model predicts",
-        "serve": "do so over HTTP, with a page that draws it",
+        "serve": "order sentences over HTTP, and draw them on a page",
     },
     "Scores": {
         "evaluate": "measure orders or alignments against alignments",

@@ -19,7 +19,7 @@ from preorder.command_line.source import Source
 from preorder.data import Sentence
 from preorder.data.formats import FORMATTERS, parse_alignment, parse_source, parse_tokens, warn_of_escapes
 from preorder.errors import DataError, MissingExtraError, PreorderError, UsageError, require
-from preorder.io.files import parse_lines
+from preorder.io.files import parse_json, parse_lines
 from preorder.learning.options import check_choice
 from preorder.methods.model_directory import Model, load_model
 from preorder.methods.ordering import confident, ordered_lines, orders
@@ -53,7 +53,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     """Add the options of ``preorder serve``."""
     text = "model directory of preorder train, or a name of preorder models, that needs no tags of a file"
     parser.add_argument("--model", metavar="DIR", required=True, help=text)
-    text = "address to listen to; 0.0.0.0 is all networks, where every one may ask (default: %(default)s)"
+    text = "address to listen to; 0.0.0.0 is all networks, where everyone may ask (default: %(default)s)"
     parser.add_argument("--host", metavar="IP", default=ADDRESS, help=text)
     options.add_number(parser, "--port", options.port, PORT, "port to listen to; 0: any that is free")
     text = "most tokens of a sentence: others are refused"
@@ -171,21 +171,18 @@ def make_app(service: Service) -> Flask:
     def order() -> Any:
         request = flask.request
         form = request.args.get("format", "text")
+        try:
+            text = request.get_data().decode("utf-8")
+        except UnicodeDecodeError as error:
+            raise BadRequest(f"not valid UTF-8 (byte {error.start + 1})") from None
         if request.is_json:
-            try:
-                given = request.get_json()
-            except RecursionError:
-                raise BadRequest("the JSON is nested too deeply") from None
+            given = parse_json(text)
             if isinstance(given, dict):
                 form, given = given.get("format", form), given.get("lines")
             if not isinstance(given, list) or not isinstance(form, str):
                 raise BadRequest('not {"lines": ["…"], "format": "text"}')
             return {"lines": service.order(given, form)}
-        try:
-            lines = request.get_data().decode("utf-8").removesuffix("\n").split("\n")
-        except UnicodeDecodeError as error:
-            raise BadRequest(f"not valid UTF-8 (byte {error.start + 1})") from None
-        ordered = service.order(lines, form)
+        ordered = service.order(text.removesuffix("\n").split("\n"), form)
         return flask.Response("".join(f"{line}\n" for line in ordered), mimetype="text/plain")
 
     @app.get("/")

@@ -77,6 +77,11 @@ def test_the_text(text, expected):
     assert [row[1] for row in found.table().rows][:2] == ["10,000", f"{text.tau:.2f}"]
 
 
+def test_links_of_few_pairs_tell_nothing():
+    found = Verdict.of(replace(TEXT, pairs=999, in_order=0.75), (PAYS, FAILS))
+    assert found.text == "Too little text: you have 999 pairs, and 1,000 gained nothing."
+
+
 def test_each_case_is_told_by_the_others():
     """Leave one out: the nearest other case says whether the order pays, and its gain follows the gain."""
     told = {case.name: Verdict.of(case.profile, [one for one in CASES if one is not case]) for case in CASES}

@@ -41,7 +41,7 @@ def test_a_pair_and_translations(bitext, run, tmp_path):
         assert text in printed
     assert not any(text in printed for text in details)
     assert printed.splitlines()[-1] == one["verdict"]
-    assert one["verdict"].startswith("Word order is worth trying: ")
+    assert one["verdict"].startswith("Too little text: you have 300 pairs")
     assert f"preorder train takes --method {one['method']} for such text: " in printed
     printed = run(f"diagnose {pair} -v").out
     assert all(text in printed for text in details)

@@ -46,12 +46,12 @@ def test_lines_and_json_are_answered_alike(client):
         (b"a\n" + b"b " * 21, 400, "request:2: 21 tokens: at most 20 are taken"),
         (b"\xff", 400, "not valid UTF-8 (byte 1)"),
         (b"a " * serve.MAX_BYTES, 413, "exceeds"),
-        ("{", 400, "could not understand"),
+        ("{", 400, "not JSON: Expecting property name"),
         ('{"lines": 3}', 400, 'not {"lines": ["…"], "format": "text"}'),
         ('{"lines": [3]}', 400, "request:1: not a string: 3"),
         ('{"lines": ["a\\nb"]}', 400, "request:1: "),
         ('{"lines": [], "format": "x"}', 400, "format: 'x' is none of features"),
-        ("[" * 100_000, 400, "the JSON is nested too deeply"),
+        ("[" * 100_000, 400, "JSON that is nested too deeply"),
     ],
 )
 def test_what_is_wrong_is_json_with_a_status(client, body, status, message):
