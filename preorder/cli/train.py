@@ -49,10 +49,10 @@ from preorder.progress import LOGGER, progress
 EXAMPLES = """\
   preorder train --src train.en --tgt train.ja --model model
   preorder train --method btg --src train.en --tgt train.ja --model model
+  preorder train --method btg --init model --src hand.en --align hand.align --model tuned
   preorder train --method btg --src train.en --pos train.en.pos --align train.align --model model
   preorder train --method btg --annot train.annot --align train.align --model model --seed 7
   preorder train --method btg --src train.en --pos stanza --lang en --align train.align --model model
-  preorder train --method btg --init model --src hand.en --align hand.align --model tuned
   preorder train --method btg --src ja.en tr.en --align ja.align tr.align --model verb-final
   preorder train --method rvnn --src train.en --trees train.en.trees --align train.align --model model
 """
