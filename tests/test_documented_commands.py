@@ -106,6 +106,7 @@ NOT_RUN = (
     *("recipes/syntax.sh", "recipes/kftt/orders.sh", "DATA_FOLDER"),  # need a corpus and hours
     *(
         "preorder_recipes.pydocs.prepare",
+        "preorder_recipes.papers --no-training",
         "ja.model",
         "ja/all.en",
         "--run RUN",
@@ -115,6 +116,7 @@ NOT_RUN = (
     *("for side in en ja; do cat", "for side in en de; do", "runs/kftt", "/translations"),  # need a corpus
     *("> all.en", "--src all.en", "all.align > train.align", "--weights 550000"),  # need the whole corpus
     *("preorder annotate", "preorder train --method btg --annot train.annot", "ja_ginza"),  # need models
+    "--tokenize en,ja",  # needs a model of Stanza
     "--device cuda",  # needs a GPU
     *("cityhash", "topdown-btg-preordering", "git clone", "stanza.download"),  # download something
     *("make ", "pip install"),  # change the environment
@@ -186,8 +188,7 @@ BEFORE = {  # what a page has from another place
     "\nhead -n 30 train.en > hand.en; head -n 30 train.align > hand.align\n",
     "docs/scale.md": "mkdir in tags; for i in 1 2 3; do gzip -c test.en > in/$i.en.gz; "
     "gzip -c test.en.pos > tags/$i.pos.gz; done\n",
-    "docs/evaluation.md": "cp test.align gold.align; cp test.pos test.positions; "
-    "cp test.en my.en; cp test.ja my.ja; cp test.ja llm.ja\n",
+    "docs/evaluation.md": "cp test.align gold.align; cp test.pos test.positions; cp test.ja llm.ja\n",
     "docs/transfer.md": "for pair in ja tr; do cp train.align $pair.align; cp train.en $pair.en; done\n"
     "cp train.en.pos ja.en.pos; cp model/classes.txt all.annot.classes\n",
     "docs/models.md": "preorder gold --src test.en --align test.align --unaligned keep --out test.gold\n"
