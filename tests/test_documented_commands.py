@@ -110,6 +110,7 @@ NOT_RUN = (
         "ja.model",
         "ja/all.en",
         "--run RUN",
+        "cp -r RUN ADAPTED",
         "--model MODEL",
     ),  # need a corpus
     *("--model en-de", "--tgt train.de", "kftt.en enja.en", "tr/test"),  # need other texts
