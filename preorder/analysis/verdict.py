@@ -86,8 +86,9 @@ class Case:
     @property
     def outcome(self) -> str:
         """What happened, as part of a sentence."""
-        doubt = ", by length alone" if self.precision < 0 < self.gain else ", not significantly"
-        gain = f"{self.gain:+.1f} (precision {self.precision:+.1f})" + doubt * (not self.sure)
+        gain = f"{self.gain:+.1f} (precision {self.precision:+.1f})"
+        if not self.sure:
+            gain += ", by length alone" if self.precision < 0 < self.gain else ", not significantly"
         return f"a predicted order changed BLEU by {gain}, from {self.baseline:.1f}"
 
 
