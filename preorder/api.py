@@ -339,8 +339,8 @@ def train(
 def tokenize(lines: Iterable[str], language: str) -> list[str]:
     """Split plain text into tokens, as ``--tokenize`` does: the sentences that all functions here take.
 
-    ``language``: its code, which chooses the tokenizer: SudachiPy (ja), Stanza (zh, th, …), sacremoses or
-    spaCy (others); a colon and a name choose another one: ``en:spacy``.
+    ``language``: its code, which chooses the tokenizer: SudachiPy (ja), Stanza (zh, th, …), sacremoses
+    (others); a colon and a name choose another one: ``en:stanza``.
 
     Raises:
         MissingExtraError: the tokenizer is not installed.

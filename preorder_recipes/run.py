@@ -42,7 +42,7 @@ examples:
 The second makes no word alignment: its systems read the order of a preorderer that is there.
 """
 ALL = "all"
-PATHS = ("--init", "--classes", "--stanza-dir", "--spacy-model")  # options of preorder train
+PATHS = ("--init", "--classes", "--stanza-dir")  # options of preorder train
 
 
 def main(argv: Sequence[str] | None = None) -> int:

@@ -53,10 +53,8 @@ def add_texts(parser: argparse.ArgumentParser) -> None:
     for part in HELD_OUT:
         for side, what in (("src", "source"), ("tgt", "target")):
             add(f"--{part}-{side}", metavar="F", help=f"{what} of {part} (default: split off)")
-    text = (
-        "split plain text of these languages, as in en,ja: by SudachiPy (ja), Stanza (zh, th, …), sacremoses "
-    )
-    text += "or spaCy (others); en:spacy chooses"
+    text = "split plain text of these languages, as in en,ja: by SudachiPy (ja), Stanza (zh, th, …), "
+    text += "sacremoses (others); en:stanza chooses"
     add("--tokenize", metavar="xx,yy", type=_languages, default=(), help=text)
     text = "pairs to split off for each of dev and test; fewer where they are over a 20th of the text"
     add_number(parser, "--held", positive, DEFAULT_SIZE, text)

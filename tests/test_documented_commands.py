@@ -116,7 +116,7 @@ NOT_RUN = (
     *("--model en-de", "--tgt train.de", "kftt.en enja.en", "tr/test"),  # need other texts
     *("for side in en ja; do cat", "for side in en de; do", "runs/kftt", "/translations"),  # need a corpus
     *("> all.en", "--src all.en", "all.align > train.align", "--weights 550000"),  # need the whole corpus
-    *("preorder annotate", "preorder train --method btg --annot train.annot", "ja_ginza"),  # need models
+    *("preorder annotate", "preorder train --method btg --annot train.annot", "--lang ja"),  # need models
     "--tokenize en,ja",  # needs a model of Stanza
     "--device cuda",  # needs a GPU
     *("cityhash", "topdown-btg-preordering", "git clone", "stanza.download"),  # download something

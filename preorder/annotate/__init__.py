@@ -1,1 +1,1 @@
-"""Layers of annotation for source sentences: word classes, and tags and trees by Stanza or spaCy."""
+"""Layers of annotation for source sentences: word classes, and tags and trees by Stanza."""

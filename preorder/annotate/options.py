@@ -1,4 +1,4 @@
-"""Options of annotation by Stanza or spaCy."""
+"""Options of annotation by Stanza."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ LANGUAGE = re.compile(r"[A-Za-z0-9_-]{1,32}")  # a language code, which becomes 
 
 @dataclass(frozen=True)
 class AnnotatorOptions:
-    """What Stanza or spaCy adds to sentences, and by which models."""
+    """What Stanza adds to sentences, and by which models."""
 
     language: str  # Stanza's code
     trees: Trees | None = None  # None: tags alone
@@ -31,7 +31,6 @@ class AnnotatorOptions:
     tagged: bool = False  # whether sentences have tags: they keep them, and the parser reads them
     folder: str | None = None  # None: that of FOLDER_VARIABLE, or of stanza.download
     device: Device = "cpu"
-    spacy: str | None = None  # a model of spaCy's, used instead of Stanza's
 
     @property
     def processors(self) -> tuple[str, ...]:

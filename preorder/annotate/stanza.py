@@ -17,7 +17,6 @@ from itertools import chain, islice
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from preorder.annotate import spacy
 from preorder.annotate.options import AnnotatorOptions
 from preorder.data.sentence import Sentence
 from preorder.data.trees import SyntaxTree
@@ -38,10 +37,6 @@ def prepare(options: AnnotatorOptions) -> list[Any]:
     """Find or download the models; return the versions of tool and models, as JSON."""
     from importlib import metadata  # slow to import
 
-    if options.spacy:
-        if options.trees == "constituency":
-            raise UsageError("spaCy has no constituency trees: ask for dependency trees")
-        return [spacy.checksum(options.spacy), metadata.version("spacy")]
     if importlib.util.find_spec("stanza") is None:  # importing it takes seconds
         raise MissingExtraError("stanza", "stanza")
     flat = _flat_models(options)
@@ -60,12 +55,10 @@ def prepare(options: AnnotatorOptions) -> list[Any]:
 
 def load_pipeline(options: AnnotatorOptions) -> Any:
     """Return a ``stanza.Pipeline`` that runs on one thread."""
-    gpu = options.device == "gpu"
-    if options.spacy:
-        return spacy.SpacyPipeline(options.spacy, gpu)
     stanza = require("stanza", "stanza")
     torch = require("torch", "stanza")
     torch.set_num_threads(1)
+    gpu = options.device == "gpu"
     if gpu and not torch.cuda.is_available():
         raise UsageError("there is no GPU that torch can use")
     settings = {"lang": options.language, "download_method": None, "verbose": False, "use_gpu": gpu}

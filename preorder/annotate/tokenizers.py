@@ -1,8 +1,7 @@
 """Split plain text into tokens, by a library that knows the language.
 
-Moses' rules (sacremoses) serve languages that write spaces between words, or else spaCy's rules. SudachiPy
-serves Japanese; its shortest units (mode A) are the words that function words stand apart from. Stanza's
-models serve all others.
+Moses' rules (sacremoses) serve languages that write spaces between words. SudachiPy serves Japanese; its
+shortest units (mode A) are the words that function words stand apart from. Stanza's models serve all others.
 """
 
 from __future__ import annotations
@@ -49,15 +48,6 @@ def sudachi(language: str) -> Tokenizer:
     return lambda line: [text for one in tokenizer.tokenize(line) if (text := one.surface().strip())]
 
 
-def spacy(language: str) -> Tokenizer:
-    """Return the rules of spaCy for a language, which need no model."""
-    try:
-        nlp = require("spacy", "spacy").blank(language)
-    except ImportError as error:  # it knows no such language, or needs another package for it
-        raise UsageError(f"spaCy cannot split {language!r}: {message_of(error)}") from None
-    return lambda line: [text for token in nlp.tokenizer(line) if (text := token.text.strip())]
-
-
 def stanza(language: str) -> Tokenizer:
     """Return Stanza's tokenizer of a language, whose model is downloaded if it is missing."""
     pipeline = load_tokenizer(AnnotatorOptions(language))
@@ -69,10 +59,10 @@ def stanza(language: str) -> Tokenizer:
     return tokenize
 
 
-TOKENIZERS = MappingProxyType({"moses": moses, "sudachi": sudachi, "spacy": spacy, "stanza": stanza})
+TOKENIZERS = MappingProxyType({"moses": moses, "sudachi": sudachi, "stanza": stanza})
 """Name → the function that gives the :data:`Tokenizer` of a language code."""
 
-_MODULES = {"moses": "sacremoses", "sudachi": "sudachipy", "spacy": "spacy", "stanza": "stanza"}
+_MODULES = {"moses": "sacremoses", "sudachi": "sudachipy", "stanza": "stanza"}
 
 
 def usual(language: str) -> str:
@@ -80,7 +70,7 @@ def usual(language: str) -> str:
     if language == "ja":
         names: tuple[str, ...] = ("sudachi", "stanza")
     else:
-        names = ("stanza",) if language in WITHOUT_SPACES else ("moses", "spacy", "stanza")
+        names = ("stanza",) if language in WITHOUT_SPACES else ("moses", "stanza")
     return next((name for name in names if importlib.util.find_spec(_MODULES[name])), names[0])
 
 
@@ -101,7 +91,7 @@ def _chosen(text: str) -> tuple[str, str]:
 
 @cache
 def make_tokenizer(text: str, escapes: bool = False) -> Tokenizer:
-    """Return the tokenizer of a language: ``en``, or ``en:spacy`` to choose one."""
+    """Return the tokenizer of a language: ``en``, or ``en:stanza`` to choose one."""
     language, name = _chosen(text)
     return moses(language, escapes) if name == "moses" else TOKENIZERS[name](language)
 

@@ -27,7 +27,7 @@ GROUPS = {
     },
     "An order of the source": {
         "models": "list the models that come with the package",
-        "annotate": "tag and parse text by Stanza or spaCy, or check such files",
+        "annotate": "tag and parse text by Stanza, or check such files",
         "train": "learn to preorder from a word-aligned bitext",
         "apply": "put source words in the order that a model predicts",
         "serve": "order sentences over HTTP, and draw them on a page",

@@ -21,7 +21,6 @@ from preorder.annotate.options import (
     Device,
     remembered_folder,
 )
-from preorder.annotate.spacy import resolved
 from preorder.annotate.tokenizers import TOKENIZERS, check_language, tokenised
 from preorder.command_line import flag, options
 from preorder.data.formats import parse_source, parse_tokens, read_alignments, read_annotated
@@ -39,7 +38,7 @@ if TYPE_CHECKING:
 KNOWN_LAYERS = ("tags", "classes", "constituency", "dependency")  # beside the words, of a Sentence
 TAGS_OF_MODEL = f"the tags in --trees; {STANZA}, also for --trees, if the model was trained so"
 
-SYNTAX = ("pos", "trees", "strict", "lang", "stanza_dir", "tagset", "stanza_device", "spacy_model")
+SYNTAX = ("pos", "trees", "strict", "lang", "stanza_dir", "tagset", "stanza_device")
 """Options of :func:`add_syntax_options`."""
 
 
@@ -56,7 +55,6 @@ class Source:
     stanza_dir: str | None = None
     tagset: Tagset | None = None
     stanza_device: Device = AnnotatorOptions.device
-    spacy_model: str | None = None
     tokenize: str | None = None  # language of plain text; None: it is tokenised
 
     def __post_init__(self) -> None:
@@ -102,14 +100,12 @@ def add_syntax_options(parser: argparse.ArgumentParser, default_tags: str, nargs
     text += "names, or of which the model knows more; else xpos from Stanza, upos from CoNLL-U)"
     group.add_argument("--tagset", choices=TAGSETS, help=text)
     options.add_choice(group, "--stanza-device", DEVICES, AnnotatorOptions.device, "device that it runs on")
-    text = "model of spaCy's that tags and parses instead of Stanza: a package (ja_ginza) or a folder"
-    options.add_files(group, "M", spacy_model=f"{text}; only dependency trees")
 
 
 def add_tokenize(parser: argparse.ArgumentParser, what: str = "--src is") -> None:
     """Add ``--tokenize`` of a command that reads one text."""
     text = f"{what} plain text of this language: split it by SudachiPy (ja), Stanza (zh, th, …), sacremoses "
-    text += f"or spaCy (others); en:spacy chooses one of {', '.join(TOKENIZERS)}"
+    text += f"(others); en:stanza chooses one of {', '.join(TOKENIZERS)}"
     parser.add_argument("--tokenize", metavar="xx", type=_tokenizer, help=text)
 
 
@@ -286,17 +282,16 @@ def stanza_options(
         if trees is not None and not (tags or tagged):
             raise UsageError("the model's trees are made from given POS tags (--pos), and none are given")
     if trees is None and not tags:
-        for name in ("spacy_model", "stanza_dir", "stanza_device"):
+        for name in ("stanza_dir", "stanza_device"):
             if getattr(source, name) != getattr(Source, name):
                 raise UsageError(f"{flag(name)} has no effect: files hold all tags and trees that are used")
         return None
-    spacy = resolved(source.spacy_model) if source.spacy_model else (trained.spacy if trained else None)
-    language = source.lang or language or (spacy and os.path.basename(spacy).partition("_")[0])
-    if language is None or not LANGUAGE.fullmatch(language):
+    language = source.lang or language
+    if language is None:
         raise UsageError("give --lang, such as en or zh-hans: it says which models Stanza needs")
-    tagset = source.tagset or ("upos" if spacy and not trained else (trained or AnnotatorOptions).tagset)
+    tagset = source.tagset or (trained or AnnotatorOptions).tagset
     folder = remembered_folder(trained, source.stanza_dir)
-    return AnnotatorOptions(language, trees, tagset, tagged, folder, source.stanza_device, spacy)
+    return AnnotatorOptions(language, trees, tagset, tagged, folder, source.stanza_device)
 
 
 def for_model(source: Source, model: Model | None) -> tuple[Source, AnnotatorOptions | None]:

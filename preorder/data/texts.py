@@ -79,7 +79,7 @@ def token_lines(path: str, lines: Iterator[str]) -> Iterator[str]:
             where = f"{display_name(path)}, line {number}"
             LOGGER.warning(
                 f"{where}: the text does not look tokenised: {shown(tokens[-1])} is one token. "
-                "Put spaces between words and punctuation, as sacremoses, SudachiPy, Stanza or spaCy do"
+                "Put spaces between words and punctuation, as sacremoses, SudachiPy or Stanza do"
             )
             break
         if seen == LOOKED_AT:

@@ -55,7 +55,7 @@ FIELDS: dict[str, tuple[Any, bool]] = {  # of a description: its type, and wheth
 MAX_TRIES = 5  # to read a model that another process may be replacing
 
 STANZA_FIELDS = ("trees", "tagset", "tagged")  # of Stanza's options that a model keeps, beside
-STANZA_FOLDER, SPACY = "folder", "spacy"  # that of its models, an absolute path, and spaCy's model
+STANZA_FOLDER = "folder"  # that of its models, an absolute path
 
 LAYER_OPTIONS = {  # what a model may need
     "tags": "POS tags (`tags`)",
@@ -156,7 +156,6 @@ def save_model(model: Model, directory: str) -> None:
     stanza = None
     if model.stanza is not None:
         stanza = {name: getattr(model.stanza, name) for name in STANZA_FIELDS}
-        stanza |= {SPACY: model.stanza.spacy} if model.stanza.spacy else {}
         stanza[STANZA_FOLDER] = model.stanza.top and os.path.abspath(model.stanza.top)
     description = {
         "format": FORMAT,
@@ -277,9 +276,11 @@ def _check(description: Any) -> None:
     if not all(isinstance(checksum, str) for checksum in checksums.values()):
         raise DataError(f"no sound {CHECKSUMS}")
     stanza = description.get("stanza")
+    for name in stanza or ():
+        if name not in (STANZA_FOLDER, *STANZA_FIELDS):
+            raise DataError(f"unknown field {shown(name)} in stanza: train it again")
     if stanza is not None and (
-        stanza.keys() - {STANZA_FOLDER, SPACY} != set(STANZA_FIELDS)
-        or not isinstance(stanza.get(SPACY), str | None)
+        stanza.keys() - {STANZA_FOLDER} != set(STANZA_FIELDS)
         or not isinstance(folder := stanza.get(STANZA_FOLDER), str | None)
         or (folder is not None and not os.path.isabs(folder))
         or stanza["trees"] not in (None, *TREES)

@@ -57,7 +57,7 @@ ANNOTATE = "annotate --pos tgt --classes 2"
         ("gold --src src --align align --out /dev/full", "/dev/full: cannot be written: No space left on"),
         ("gold --src - --align - --out out", "only one file can come from standard input"),
         ("apply --model en-verb-final --annot - --trees - --out out", "only one file can come from standard"),
-        ("show --src src --positions src --spacy-model x", "--spacy-model has no effect without --model"),
+        ("show --src src --positions src --stanza-device gpu", "--stanza-device has no effect without"),
         (f"{TRAIN} --model corpus", "corpus: holds other things than a model"),
         (f"{TRAIN} --model mixed", "mixed: holds other things than a model"),
         (f"{TRAIN} --model .", "a model needs a directory of its own"),
@@ -84,7 +84,6 @@ ANNOTATE = "annotate --pos tgt --classes 2"
         ("annotate --pos tgt --src src --pos-out /dev/stdout", "only one output can go to standard output"),
         (f"{TRAIN} --model model --cross-fit 2 --cross-fit-out -", "--cross-fit-out: name a file"),
         (f"{TRAIN} --model model --stanza-dir corpus", "--stanza-dir has no effect: files hold all tags and"),
-        ("annotate --pos tgt --src src --out out --spacy-model x", "--spacy-model has no effect: files hold"),
         (
             "annotate --pos tgt --src src --out out --stanza-device gpu",
             "--stanza-device has no effect: files",

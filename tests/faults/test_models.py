@@ -134,6 +134,7 @@ HOSTILE = [
     ("btg", put("language", value="../../x"), "model.json: not the code of a language: '../../x'"),
     ("btg", put("checksums", "classes", value=1), "model.json: no sound checksums"),
     ("btg", put("stanza", value={"trees": "x", "tagset": "xpos", "tagged": False}), "what it says of Stanza"),
+    ("btg", put("stanza", value={"spacy": "ja_ginza"}), "unknown field 'spacy' in stanza: train it again"),
     ("btg", put("state", "layers", value=["words"] * 2), "not the layers of a BTG model: ['words', 'words']"),
     ("btg", full_table, "quad has 256 keys in 256 slots"),
     ("btg", fill("quad.blocks", np.zeros(1 << 20, np.uint16)), "keys in 268435456 slots"),

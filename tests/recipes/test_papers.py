@@ -1,6 +1,5 @@
 """The tables of the papers: definitions hold, kept translations are scored, every table can be trained."""
 
-import importlib.util
 import json
 from math import prod
 
@@ -292,8 +291,7 @@ def test_examples_gain_before_they_lose(tmp_path, capsys, monkeypatch):
 def test_every_table_can_be_trained(one_thread, paper, data, tmp_path, monkeypatch):
     out = tmp_path / "page.md"
     more = ["--size", "tiny", "--seeds", "1", "--steps", "4", "--beam", "2", "--jobs", "2"]
-    parsers = {"ja-en-rvnn": "ja_ginza", "de-en-rvnn": "de_core_news_sm"}
-    left_out = ["kftt", *(run for run, parser in parsers.items() if not importlib.util.find_spec(parser))]
+    left_out = ["kftt", "ja-en-rvnn", "de-en-rvnn"]  # the last two need models of Stanza's
     names = [
         table.name
         for table in tables_of(paper)

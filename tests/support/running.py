@@ -58,7 +58,7 @@ def environment(**more):
 
 
 def annotate_here(patch):
-    """Let Stanza and spaCy annotate in this process: a worker takes seconds to begin."""
+    """Let Stanza annotate in this process: a worker takes seconds to begin."""
     patch.setattr(stanza, "in_processes", lambda work, items, _: in_processes(work, items, 0))
 
 

@@ -31,15 +31,6 @@ def test_tokens_are_those_of_sudachi():
         list(tokenised("-", "ja", ["はい", "あ" * 20_000]))
 
 
-def test_tokens_are_those_of_spacy():
-    spacy = pytest.importorskip("spacy")
-    for line in RAW:
-        expected = [token.text for token in spacy.blank("de")(line) if not token.is_space]
-        assert make_tokenizer("de:spacy")(line) == expected
-    with pytest.raises(UsageError, match="spaCy cannot split 'xx:'|spaCy cannot split 'qqq'"):
-        make_tokenizer("qqq:spacy")
-
-
 def test_stanza_is_asked_to_tokenize(monkeypatch, tmp_path):
     """A stand-in: Stanza's models are not here."""
     asked = []
@@ -66,8 +57,8 @@ def test_stanza_is_asked_to_tokenize(monkeypatch, tmp_path):
 @pytest.mark.parametrize(
     ("there", "expected"),
     [
-        ({"sacremoses", "spacy", "sudachipy", "stanza"}, ("moses", "sudachi", "stanza")),
-        ({"spacy", "stanza"}, ("spacy", "stanza", "stanza")),
+        ({"sacremoses", "sudachipy", "stanza"}, ("moses", "sudachi", "stanza")),
+        ({"stanza"}, ("stanza", "stanza", "stanza")),
         (set(), ("moses", "sudachi", "stanza")),
     ],
 )
