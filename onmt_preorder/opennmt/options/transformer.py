@@ -8,6 +8,7 @@ from __future__ import annotations
 from argparse import Namespace
 
 from onmt_preorder.opennmt.options.helpers import Option, layer_settings, refuse
+from onmt_preorder.papers.npmt import DECODER as SWAN  # whose target words have no positions
 from onmt_preorder.transformer.config import POST, PRE, EncoderConfig
 from onmt_preorder.transformer.encodings import Encoding
 from onmt_preorder.transformer.encodings.named import ABSOLUTE, HELP, RELATIVE, ROTARY, encodings
@@ -52,7 +53,7 @@ OPTIONS = {
     "scale_embeddings": Option(
         False,
         "Multiply word embeddings by the root of their size, as position_encoding does, with any model.",
-        ("position_encoding: false", lambda opt: not opt.position_encoding),
+        ("position_encoding: false", lambda opt: not opt.position_encoding or opt.decoder_type == SWAN),
     ),
 }
 
