@@ -16,7 +16,6 @@ import re
 import resource
 import sys
 import time
-import unicodedata
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, NoReturn
@@ -39,6 +38,7 @@ _FILE_WIDTH = 200  # characters, in a file or a pipe
 _MAX_SAID = 300  # characters of a message that may quote 10,000 file names
 _MAX_WIDTH = 10_000  # characters that the widest table may need
 
+_STEERING = re.compile("[\x00-\x09\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 _NO_MEMORY = re.compile(
     "(allocate|not enough|out of) memory|start new thread|map segment|load shared object"
     "|without( setting an)? exception|pointer is null"
@@ -203,8 +203,8 @@ class _Lines(logging.Handler):
 
 
 def visible(text: str) -> str:
-    """Escape control characters: no name in a text may steer the terminal."""
-    return "".join(c if c == "\n" or unicodedata.category(c) != "Cc" else repr(c)[1:-1] for c in text)
+    """Escape what steers a terminal: control characters, and those that turn the direction of writing."""
+    return _STEERING.sub(lambda found: repr(found[0])[1:-1], text)
 
 
 def print_bold(text: str) -> None:

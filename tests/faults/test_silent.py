@@ -13,7 +13,7 @@ from preorder.errors import DataError
 from preorder.methods.registry import METHODS
 from tests.support.texts import content, write
 
-ESCAPE = "\x1b[31m\x9b2J"
+ESCAPE = "\x1b[31m\x9b2J\u202e"
 WORDS = [
     f"{subject} {verb} the {adjective} fish" for subject in "ab" for verb in "cde" for adjective in "fgh"
 ]
@@ -137,7 +137,7 @@ def test_nothing_steers_the_terminal(folder, capsys, command, status):
     shutil.copy("positions", ESCAPE)
     run(*(part.replace("{0}", ESCAPE) for part in command.split()), status=status)
     printed = "".join(capsys.readouterr())
-    assert not {"\x1b", "\x9b"} & set(printed)
+    assert not {"\x1b", "\x9b", "\u202e"} & set(printed)
 
 
 @pytest.fixture
