@@ -88,8 +88,10 @@ def test_parts_begin_from_the_model_too(folder, tmp_path):
     assert main(command(folder, "btg", "btg", tmp_path / "m", "--iterations", "4", *out)) == 0
     assert len((tmp_path / "features").read_text().splitlines()) == len(SOURCES)
     assert main(command(folder, "neural-btg", "neural-btg", tmp_path / "n", "--keep-folds", *out)) == 0
-    training = json.loads((tmp_path / "n/model.json").read_text())["training"]
-    assert (training["folds"], training["init"]["training"]["sentences"]) == (2, len(SOURCES))
+    written = json.loads((tmp_path / "n/model.json").read_text())
+    training, members = written["training"], written["state"]["members"]
+    assert (training["folds"], len(members)) == (2, 2)
+    assert training["init"]["training"]["sentences"] == len(SOURCES)
 
 
 def test_members_begin_from_the_model_too():

@@ -34,7 +34,7 @@ def test_an_iteration_sees_every_sentence_once_and_averages_weights():
     lines, constraint, _ = learnable(bitext())
     one, sizes = ScorerLearner(["words"], lines.sentences, constraint, OPTIONS), []
     before = one.model()
-    one.learn(1, sizes.append)
+    assert one.learn(1, sizes.append).keys() == {"loss", "errors"}
     after, average = weights_of(one._network), one.model()
     assert (sum(sizes), max(sizes)) == (len(SENTENCES), OPTIONS.minibatch)
     for name in average:
