@@ -19,10 +19,13 @@ from preorder.methods.base import Training
 from preorder.methods.model_directory import LAYER_OPTIONS, Model, load_model, save_model
 from preorder.methods.registry import METHODS, all_options, method_class
 from tests.support.texts import content
+from tests.support.trees import random_sentence
 from tests.support.verb_last import CORPUS, LINES, POSITIONS, SENTENCES, bitext, links, svo
 
 SMALL = {"iterations": 3, "minibatch": 6, "hidden": 8, "depth": 1, "size": 8}
 LEARNING = {"iterations": 12, "hidden": 16, "size": 12, "learning_rate": 0.02, "dropout": 0.1}
+LENGTHS = (7, 12, 7, 30, EXACT, EXACT + 1, 700)
+ANY = [*LINES, *(random_sentence(np.random.default_rng(n), n) for n in LENGTHS)]
 
 
 def options_of(method, **changes):
@@ -59,28 +62,35 @@ def test_learns_a_pattern_and_carries_it_over_to_unseen_words(preorderer):
 
 
 def test_orders_and_trees(preorderer):
-    """Each order is a permutation of its sentence (Permutation checks), and its tree gives it."""
-    orders = preorderer.order(LINES)
-    assert list(map(len, orders)) == list(map(len, LINES))
-    assert [tree.permutation for tree in preorderer.trees(LINES)] == orders
+    """Each order is a permutation of its sentence (Permutation checks), and its tree gives it.
+
+    Methods that need no trees cut sentences of more than EXACT tokens, where the order stays.
+    """
+    orders, trees = preorderer.order(ANY), preorderer.trees(ANY)
+    assert list(map(len, orders)) == list(map(len, ANY))
+    assert [tree.permutation for tree in trees] == orders
+    if not METHODS[preorderer.method].needs_trees:
+        roots = [tree.nodes[0] for tree in trees if len(tree.nodes) >= EXACT]
+        assert [(root.begin, root.end, root.inverted) for root in roots] == [(0, EXACT + 1, 0), (0, 700, 0)]
+        assert all(EXACT // 2 < root.split <= EXACT for root in roots)
     assert preorderer.order([]) == preorderer.trees([]) == []
 
 
 def test_threads_and_batches_change_nothing(preorderer):
-    lines = LINES * 4
-    assert preorderer.order(lines, threads=2) == preorderer.order(lines)
-    assert preorderer.trees(lines, threads=2) == preorderer.trees(lines)
-    assert [preorderer.order([line])[0] for line in LINES] == preorderer.order(LINES)
+    lines = LINES * 3 + ANY
+    assert preorderer.order(lines, threads=3) == preorderer.order(lines)
+    assert preorderer.trees(lines, threads=3) == preorderer.trees(lines)
+    assert [preorderer.trees([line])[0] for line in ANY] == preorderer.trees(ANY)
 
 
 def test_best_orders(preorderer):
-    best = preorderer.best_orders(LINES, 4)
-    assert [orders[0][1] for orders in best] == preorderer.order(LINES)
-    for line, orders in zip(LINES, best, strict=True):
+    best = preorderer.best_orders(ANY, 4)
+    assert [orders[0][1] for orders in best] == preorderer.order(ANY)
+    for line, orders in zip(ANY, best, strict=True):
         scores = [score for score, _ in orders]
         assert scores == sorted(scores, reverse=True)
         assert len({order for _, order in orders}) == len(orders) == min(4, 2 ** max(0, len(line) - 1))
-    trees = preorderer.best_trees(LINES, 4, 2)
+    trees = preorderer.best_trees(ANY, 4, 2)
     assert [[(score, tree.permutation) for score, tree in found] for found in trees] == best
     assert preorderer.best_orders([], 4) == []
 

@@ -6,9 +6,8 @@ import numpy as np
 import pytest
 
 from preorder.btg.grammar import CONTEXTS, LABELS
-from preorder.btg.nbest import EXACT
 from preorder.compiled import entry_point
-from preorder.learning.encode import DROPPED, Batch
+from preorder.learning.encode import DROPPED
 from preorder.methods.perceptron_btg.difference import (
     TABLE_COUNT,
     allocate_counter,
@@ -16,12 +15,11 @@ from preorder.methods.perceptron_btg.difference import (
     count_difference,
 )
 from preorder.methods.perceptron_btg.features import TABLE_NAMES
-from preorder.methods.perceptron_btg.parse import parse, parse_kbest
 from preorder.methods.perceptron_btg.scorer import score_sentence, shape_scores
 from tests.support import naive_perceptron as naive
-from tests.support.brute_force import by_scores, order, tree_of
+from tests.support.brute_force import by_scores
 from tests.support.brute_force import trees as all_trees
-from tests.support.naive_perceptron import NaiveModel, model
+from tests.support.naive_perceptron import model
 
 CASES = [(n, layers, seed) for n in range(2, 7) for layers in (1, 3) for seed in range(3)]
 
@@ -90,34 +88,3 @@ def test_difference_equals_naive_templates(n, layers, drops):
         assert found == expected
         assert square == sum(c * c for c in expected.values())
     assert differences.ends.shape == (1, TABLE_COUNT)
-
-
-LENGTHS = [0, 1, 2, 3, 12, 40, 100, EXACT, EXACT + 1, 700, 1]
-ORDERS = {0: 1, 1: 1, 2: 2, 3: 6}
-
-
-def batch_of(lengths, seed=0):
-    """Return a batch of random sentences and a model of few of their features."""
-    generator = np.random.default_rng(seed)
-    tokens = generator.integers(0, 2**64, 9, dtype=np.uint64)[
-        generator.integers(0, 9, (1, sum(lengths) + len(lengths) + 1))
-    ]
-    starts = np.concatenate(([0], np.cumsum(np.array(lengths) + 1)))[:-1] + 1
-    tables = NaiveModel(tokens[:, :20], generator, share=0.6).weights().tables()
-    return tables, shape_scores(tables.shape, EXACT), Batch(tokens, starts, np.array(lengths))
-
-
-@pytest.mark.parametrize("k", [1, 5])
-def test_batch(k):
-    tables, shape, batch = batch_of(LENGTHS)
-    nodes, positions = parse(tables, shape, batch, threads=1)
-    begin = 0
-    for n, best in zip(LENGTHS, parse_kbest(tables, shape, batch, k, threads=1), strict=True):
-        assert len(best) == min(k, ORDERS.get(n, k))
-        orders = [order(tree_of(tree), 0, n) if n else () for _, tree in best]
-        assert len(set(orders)) == len(orders)
-        scores = [score for score, _ in best]
-        assert scores == sorted(scores, reverse=True)
-        np.testing.assert_array_equal(best[0].nodes, nodes[begin : begin + n][:-1])
-        assert np.argsort(orders[0]).tolist() == positions[begin : begin + n].tolist()
-        begin += n
