@@ -102,9 +102,9 @@ def cut(text: str, length: int = MAX_SHOWN) -> str:
     return text if len(text) <= length else text[:length] + " …"
 
 
-def message_of(error: Exception) -> str:
+def message_of(error: Exception, length: int = MAX_MESSAGE) -> str:
     """Return the message of another library's error in one line, cut, or else the name of the error."""
-    return cut(" ".join(str(error).split()) or type(error).__name__, MAX_MESSAGE)
+    return cut(" ".join(str(error).split()) or type(error).__name__, length)
 
 
 def require(module: str, extra: str) -> ModuleType:

@@ -34,7 +34,7 @@ import torch
 from onmt_preorder.checkpoint_choice import by_perplexity, paths
 from onmt_preorder.opennmt import options
 from onmt_preorder.wrapping import adapts
-from preorder.errors import DataError, UsageError
+from preorder.errors import DataError, UsageError, message_of
 from preorder.io.files import read_json
 from preorder.methods.model_directory import DESCRIPTION
 from preorder.processes import interruptible
@@ -191,8 +191,7 @@ def _load_weights(original: Any, self: Any, *args: Any, **kwargs: Any) -> Any:
             if generator.get(name, tensor.shape) != tensor.shape:
                 raise ValueError(f"{name} is {list(tensor.shape)}, not {list(generator[name])}")
     except (AssertionError, ValueError, IndexError) as error:
-        reason = " ".join(str(error).split())
-        raise UsageError(f"the weights of the checkpoint do not fit the model: {reason}") from None
+        raise UsageError(f"the weights of the checkpoint do not fit the model: {message_of(error)}") from None
 
 
 @adapts("onmt.utils.optimizers:Optimizer", "load_state_dict")
@@ -200,7 +199,7 @@ def _go_on(original: Any, self: Any, state: Any) -> None:
     try:
         original(self, state)
     except (AttributeError, IndexError, KeyError, TypeError, ValueError) as error:
-        reason = " ".join(str(error).split())
+        reason = message_of(error)
         raise UsageError(f"reset_optim: {reason}: train_from has the state of another optimizer") from None
 
 

@@ -19,7 +19,7 @@ from onmt_preorder.opennmt.checkpoints import READ_WITH, digest
 from onmt_preorder.opennmt.options import is_ours, uses_positions
 from onmt_preorder.wrapping import adapts
 from preorder.annotate.tokenizers import log_tokenizers
-from preorder.errors import UsageError
+from preorder.errors import UsageError, shown
 
 
 class Member(NamedTuple):
@@ -59,23 +59,28 @@ def _load_ensemble(_: Any, opt: Namespace, device_id: int = 0) -> Any:
     first, *others = members
     known = _reading(opt, first) if any(is_ours(member.trained) for member in members) else {}
     for other in others if known else ():
-        for name, value in _reading(opt, other).items():
-            if known[name] != value:
-                reason = f"their {name} differs"
+        for name, (value, text) in _reading(opt, other).items():
+            if known[name][0] != value:
+                reason = f"their {name} differ" + (f": {known[name][1]} and {text}" if text else "")
                 raise UsageError(f"{first.path} and {other.path} cannot translate together: {reason}")
     _read_as_trained(opt, members)
     ensemble = EnsembleModel([member.model for member in members], opt.avg_raw_probs)
     return first.vocabs, ensemble, first.trained
 
 
-def _reading(opt: Namespace, member: Member) -> dict[str, Any]:
-    """Return all that decides what a model reads of a source, and which words it writes."""
-    words = {f"vocabulary {side}": member.vocabs[side].ids_to_tokens for side in ("src", "tgt")}
+def _reading(opt: Namespace, member: Member) -> dict[str, tuple[Any, str]]:
+    """Return all that decides what a model reads of a source, and which words it writes.
+
+    Each is a value to compare, and how a message shows it; words are too many to be shown.
+    """
+    words = {f"vocabularies of {side}": member.vocabs[side].ids_to_tokens for side in ("src", "tgt")}
     trained = {name: getattr(member.trained, name, False) for name in ("n_src_feats", "copy_attn")}
     has_positions = member.has_feature and is_ours(member.trained)
-    settings = vars(_settings(opt, member))
-    files = {name: digest(settings[name] or "") or settings[name] for name in READ_WITH}  # by what they hold
-    return {**settings, **files, **words, **trained, "feature": "position" if has_positions else "other"}
+    features = "positions" if has_positions else "others"
+    given = {**vars(_settings(opt, member)), **trained, "features": features}
+    files = {name: digest(given[name] or "") or given[name] for name in READ_WITH}  # by what they hold
+    compared = {**given, **files, **words}
+    return {name: (value, shown(given[name]) if name in given else "") for name, value in compared.items()}
 
 
 def _read_as_trained(opt: Namespace, members: Sequence[Member]) -> None:

@@ -180,7 +180,7 @@ def by_gain(gains: Sequence[float] | np.ndarray, width: float) -> SentenceGroups
         if index == 0:
             return "0"
         ends = sorted((index * width, (index - np.sign(index)) * width))
-        return " to ".join(f"{end:g}".replace("-", "−") for end in ends)
+        return " to ".join(f"{end:g}" for end in ends)
 
     return _grouped("gain of the order in tau", bins, known, label)
 

@@ -67,8 +67,8 @@ MEASURES = (
     Measure("tau", "tau of the source's order", "{:.2f}", 0.15),
     Measure("in_order", "sentences in order", "{:.0%}", 0.15),
     Measure("share_of_the_way", "share of the way predicted", "{:.0%}", 0.2),
-    Measure("rare", f"tokens seen fewer than {FEW} times", "{:.1%}", 0.05),
-    Measure("length", "tokens a sentence", "{:.1f}", 1.5, is_ratio=True),
+    Measure("rare", f"tokens seen fewer than {FEW} times, mean of sides", "{:.1%}", 0.05),
+    Measure("length", "tokens a sentence, mean of sides", "{:.1f}", 1.5, is_ratio=True),
 )
 
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
-from preorder.alignment.gold import gold_permutation, target_groups
+from preorder.alignment.gold import UNALIGNED, gold_permutation, target_groups
 from preorder.command_line import options, print_table, source
 from preorder.command_line.source import Source
 from preorder.data import Alignment, Permutation, Sentence
@@ -49,6 +49,7 @@ READINGS: dict[str, Callable[[Alignment, Alignment], tuple[Alignment, Alignment]
     "one of the files is target-source (preorder map --reverse)": lambda ours, gold: (ours, gold.reversed()),
 }
 """Other readings of links, and how to convert them."""
+SPARSE = 0.5  # share of aligned tokens below which the gold order of all tokens is mostly a guess
 CLEARLY = 0.1  # fall of the alignment error rate that shows another reading
 
 
@@ -148,6 +149,10 @@ def _evaluate_orders(arguments: argparse.Namespace) -> None:
             rows.append((label, *(f"{number:.4f}" for number in numbers)))
     title = f"{aligned.sentences} sentences, {aligned.skipped} more whose alignment cannot be sorted"
     print_table(title, ("", "tau", "tau_nakagawa", "frs", "complete match"), rows)
+    is_aligned = [group != UNALIGNED for row in groups for group in row or ()]
+    if sum(is_aligned) < SPARSE * len(is_aligned):
+        share = f"{100 * sum(is_aligned) / len(is_aligned):.0f} % of the tokens are aligned"
+        print(f'Only {share}: the scores of "all tokens" say little, read "aligned tokens".')
     if calibrated is not None:
         _print_calibration(calibrated)
 

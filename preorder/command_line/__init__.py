@@ -47,6 +47,7 @@ _NO_MEMORY = re.compile(
 
 _VALUE = re.compile(r"`(\w+)`")  # a value's name in a message
 
+CLOSE = 0.75  # likeness of two words from which one is suggested for the other: not order for reordered
 _CHOICE = re.compile(r"invalid choice: '(.*)' \(choose from (.*)\)")
 
 
@@ -60,7 +61,7 @@ class Parser(argparse.ArgumentParser):
         """End with status 2."""
         said = cut(message, _MAX_SAID)
         if choice := _CHOICE.search(message):
-            close = difflib.get_close_matches(choice[1], choice[2].replace("'", "").split(", "), 1)
+            close = difflib.get_close_matches(choice[1], choice[2].replace("'", "").split(", "), 1, CLOSE)
             said += "".join(f"; did you mean {name}?" for name in close)
         _, unknown, words = message.partition("unrecognized arguments: ")
         if unknown and all(os.path.exists(word) for word in words.split(" ")):

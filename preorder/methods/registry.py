@@ -150,7 +150,7 @@ def choose_method(sentences: Sequence[Sized], has_trees: bool) -> tuple[str, str
     if has_trees:
         return "rvnn", "there are syntax trees"
     mean = sum(map(len, sentences)) / max(1, len(sentences))
-    lengths = f"sentences have {mean:.0f} tokens on average"
+    lengths = f"source sentences have {mean:.0f} tokens on average"
     if mean < LONG:
         return "btg", lengths
     return "neural-btg", f"{lengths}; it orders long ones better than btg, and trains 2 to 8 times as long"

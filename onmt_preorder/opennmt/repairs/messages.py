@@ -21,7 +21,7 @@ from onmt_preorder.input.positions import MAX_POSITIONS
 from onmt_preorder.uncaught import EXIT_STATUS, OURS, last_line, show_errors_in_one_line
 from onmt_preorder.wrapping import adapts
 from preorder.command_line import visible
-from preorder.errors import DataError, PreorderError, UsageError
+from preorder.errors import MAX_REASON, DataError, PreorderError, UsageError, message_of
 
 _AFTER_HELP = re.compile(r"argument -h/--help: ignored explicit argument '(.*)'")  # of -hidden_size, say
 
@@ -113,5 +113,5 @@ def _explain(error: BaseException, frames: Sequence[FrameType]) -> str | None:
         return f"a line has more tokens than the model has positions, {MAX_POSITIONS}"
     is_check = frames[-1].f_globals.get("__name__") == "onmt.utils.parse"  # of options
     if isinstance(error, AssertionError | ValueError) and error.args and is_check:
-        return " ".join(str(error).split())
+        return message_of(error, MAX_REASON)
     return None

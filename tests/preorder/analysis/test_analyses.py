@@ -51,7 +51,7 @@ def test_every_gain_stands_where_its_label_says(gains, width):
     """A group includes its end that is farther from 0."""
     seen = []
     for label, indices in by_gain(gains, width).groups:
-        low, high = map(float, label.replace("−", "-").split(" to ")) if " " in label else (0.0, 0.0)
+        low, high = map(float, label.split(" to ")) if " " in label else (0.0, 0.0)
         for i in indices:
             near, far = sorted((low, high), key=abs)
             assert label == "0" or abs(near) + 1e-6 < abs(gains[i]) <= abs(far) + 1e-6

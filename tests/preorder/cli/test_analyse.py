@@ -59,14 +59,14 @@ def test_gain(analyse):
     found = analyse(f"{options} --metrics bleu")
     assert found["kind"] == "gain"
     # Gains: 2, 2/3, -1/3, 2, 0 (an empty line), and one that cannot be sorted.
-    lines = {"−0.5 to 0": [2], "0": [4], "0.5 to 1": [1], "1.5 to 2": [0, 3]}
+    lines = {"-0.5 to 0": [2], "0": [4], "0.5 to 1": [1], "1.5 to 2": [0, 3]}
     assert found["groups"] == labelled(lines)
     assert found["skipped"] == 1
     for name, text in (("base", BASE), ("ours", OURS)):
         expected = [bleu(text, group) for group in lines.values()]
         assert scores_of(found["measures"]["bleu"][name]) == pytest.approx(expected)
     wide = analyse(f"{options} --width 2")
-    assert [group["label"] for group in wide["groups"]] == ["−2 to 0", "0", "0 to 2"]
+    assert [group["label"] for group in wide["groups"]] == ["-2 to 0", "0", "0 to 2"]
 
 
 def test_precision(analyse):

@@ -65,6 +65,12 @@ def test_aligned_and_all_tokens(run, evaluate):
     assert taus == [("aligned tokens", "1.0000"), unreordered, ("all tokens", "-0.3333"), unreordered]
 
 
+@pytest.mark.parametrize(("links", "hint"), [("0-0 2-2", "└"), ("0-0", "Only 33 % of the tokens are")])
+def test_few_links_say_little_of_all_tokens(run, evaluate, links, hint):
+    evaluate("--order order", align=[links], order=["1 0 2"])  # JSON alone, whatever the links
+    assert run("evaluate --align align --order order").out.splitlines()[-1].startswith(hint)
+
+
 @pytest.mark.parametrize(("rule", "tau"), [("nearest", 1 / 3), ("right", 1 / 3), ("keep", 1)])
 def test_treatment_of_unaligned_tokens_is_a_choice(evaluate, rule, tau):
     # The gold orders: "2 0 1", "1 2 0" and "2 1 0".

@@ -186,7 +186,7 @@ def test_calibration(run, folder):
 
 def test_the_text_chooses_the_method(run, folder):
     said = run("train --src src --align align --model model --classes 0").err
-    assert "--method btg: sentences have 3 tokens on average; tags (--pos) and hand-aligned" in said
+    assert "--method btg: source sentences have 3 tokens on average; tags (--pos) and hand-aligned" in said
     assert json.loads((folder / "model/model.json").read_text())["method"] == "btg"
     said = run("train --src src --pos pos --align align --model model --classes 0").err
     assert "on average; hand-aligned sentences" in said
