@@ -135,12 +135,6 @@ def test_targets_are_not_cut(family):
         ArgumentParser.validate_train_opts(opt)
 
 
-def test_a_folder_for_stanza_needs_a_preorderer():
-    opt = make_opt(preorder_stanza_dir="stanza")
-    with pytest.raises(UsageError, match="^preorder_stanza_dir has no effect without preorder_model$"):
-        ArgumentParser.validate_train_opts(opt)
-
-
 # --- translation ---
 
 OF_SEGMENTS = {"swan_choices": 3, "swan_word_reward": 1.0}

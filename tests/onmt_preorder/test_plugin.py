@@ -16,19 +16,24 @@ from tests.support.running import ROOT
 
 KNOWS_US = "from onmt.encoders import str2enc; assert 'preorder_transformer' in str2enc"
 AS_COMMAND = {_hook.SWITCH: "1"}
-OURS = b"--preorder_encoding"
+OURS = "--preorder_encoding"
+PACKAGES = [str(ROOT), *(path for path in sys.path if "site-packages" in path)]
 
 
-def python(code, *flags, cwd="/", **variables):
+def run(*line, cwd="/", **variables):
+    """Run a program with these variables besides the usual ones; return how it ended."""
+    environment = {**os.environ, "PYTHONWARNINGS": "ignore", **variables}
+    return subprocess.run(line, cwd=cwd, env=environment, capture_output=True, text=True, timeout=600)
+
+
+def python(code, *flags, **how):
     """Run a program that is none of OpenNMT-py's commands."""
-    return subprocess.run(
-        [sys.executable, "-W", "ignore", *flags, "-c", textwrap.dedent(code)],
-        cwd=cwd,
-        env={**os.environ, **variables},
-        capture_output=True,
-        text=True,
-        timeout=600,
-    )
+    return run(sys.executable, *flags, "-c", textwrap.dedent(code), **how)
+
+
+def command(folder, *start, **variables):
+    """Start ``onmt_train -h``, or another way."""
+    return run(*(start or (sys.executable, "-m", "onmt.bin.train")), "-h", cwd=folder, **variables)
 
 
 def test_the_hook_waits_for_onmt_registers_and_goes():
@@ -127,7 +132,7 @@ def test_in_the_commands_a_broken_package_is_one_line(tmp_path):
     (tmp_path / "numba.py").write_text("raise ImportError('numba is broken')")
     done = command(tmp_path, PYTHONPATH=f"{tmp_path}{os.pathsep}{ROOT}")
     reason = "onmt-preorder cannot be loaded: ImportError: numba is broken (ONMT_PREORDER=0 does without)\n"
-    assert (done.returncode, done.stderr.decode()) == (2, reason)
+    assert (done.returncode, done.stderr) == (2, reason)
     done = command(tmp_path, PYTHONPATH=f"{tmp_path}{os.pathsep}{ROOT}", ONMT_PREORDER="0")
     assert (done.returncode, OURS in done.stdout) == (0, False)
 
@@ -158,20 +163,12 @@ def test_what_a_command_is(argv):
     assert _hook.is_command(list(argv), given or list(argv)) == expected
 
 
-def command(folder, *start, **variables):
-    """Start ``onmt_train -h``, or another way."""
-    line = start or (sys.executable, "-m", "onmt.bin.train")
-    environment = {**os.environ, "PYTHONWARNINGS": "ignore", **variables}
-    return subprocess.run([*line, "-h"], cwd=folder, env=environment, capture_output=True, timeout=600)
-
-
 RUN = ("-S", "-m", "onmt_preorder", "run", "onmt_train")  # -S: without .pth files
 
 
 @pytest.mark.parametrize("way", [(SCRIPT,), (sys.executable, "-m", "onmt.bin.train"), (sys.executable, *RUN)])
 def test_commands_know_us(tmp_path, way):
-    packages = [str(ROOT), *(path for path in sys.path if "site-packages" in path)]
-    variables = {"PYTHONPATH": os.pathsep.join(packages)} if "-S" in way else {}
+    variables = {"PYTHONPATH": os.pathsep.join(PACKAGES)} if "-S" in way else {}
     done = command(tmp_path, *way, **variables)
     assert done.returncode == 0, done.stderr
     assert OURS in done.stdout
@@ -195,15 +192,8 @@ def test_processes_that_we_start_know_us(tmp_path, method, flags):
     """``-S``: the .pth file is not read in the child either, but our package is imported by the program."""
     code = "import onmt_preorder\n" * bool(flags) + CHILD.replace("METHOD", method)
     (tmp_path / "program.py").write_text(code)
-    packages = [str(ROOT), *(path for path in sys.path if "site-packages" in path)]
-    done = subprocess.run(
-        [sys.executable, "-W", "ignore", *flags, "program.py"],
-        cwd=tmp_path,
-        env={**os.environ, "PYTHONPATH": os.pathsep.join(packages) if flags else str(ROOT)},
-        capture_output=True,
-        text=True,
-        timeout=600,
-    )
+    path = os.pathsep.join(PACKAGES) if flags else str(ROOT)
+    done = run(sys.executable, *flags, "program.py", cwd=tmp_path, PYTHONPATH=path)
     assert done.returncode == 0, done.stderr
     assert "preorder_transformer" in done.stdout
 
@@ -228,7 +218,7 @@ def another(tmp_path):
 
 def test_another_package_of_the_name_is_left_alone(another):
     done = command(another)
-    assert (done.returncode, done.stdout, done.stderr) == (0, b"not OpenNMT-py\n", b"")
+    assert (done.returncode, done.stdout, done.stderr) == (0, "not OpenNMT-py\n", "")
     done = python(BEST, cwd=another)
     expected = "OpenNMT-py is not installed: pip install --no-deps OpenNMT-py==3.5.1\n"
     assert (done.returncode, done.stderr) == (2, expected)
@@ -239,8 +229,8 @@ def test_another_version_is_one_line(another):
     (another / "onmt/__init__.py").write_text("__version__ = '4.0.0'")
     reason = "onmt-preorder works with OpenNMT-py 3.5, not 4.0.0"
     done = command(another)
-    assert (done.returncode, done.stderr.decode()) == (2, f"{reason} (ONMT_PREORDER=0 does without)\n")
-    assert command(another, ONMT_PREORDER="0").stdout == b"not OpenNMT-py\n"
+    assert (done.returncode, done.stderr) == (2, f"{reason} (ONMT_PREORDER=0 does without)\n")
+    assert command(another, ONMT_PREORDER="0").stdout == "not OpenNMT-py\n"
     done = python(BEST, cwd=another)
     assert (done.returncode, done.stderr) == (2, f"{reason}\n")
 

@@ -65,22 +65,28 @@ def test_what_counts(trained, arguments, transforms, expected):
     assert opt.tgt_subword_nbest == 1
 
 
-def test_a_preorderer_where_there_can_be_none():
-    plain = make_opt(**OPENNMT)
-    for arguments in (["-preorder_model", "dir"], ["-transforms", "preorder"]):
-        with pytest.raises(UsageError, match="preorder_model is for models that read positions"):
-            load(plain, *arguments)
-    with pytest.raises(UsageError, match="the translation model was trained without positions"):
-        load(make_opt(n_src_feats=0, preorder_encoding=[]), "-preorder_model", "dir")
-    with pytest.raises(UsageError, match=r"transforms: \[preorder\] needs preorder_model: DIR"):
-        load(make_opt(), "-transforms", "preorder")
+OF_POSITIONS = "preorder_model is for models that read positions"
+RAW = "^tokenize and detokenize are for models of onmt-preorder$"
+UNREAD = {"n_src_feats": 0, "preorder_encoding": []}
+TWO_WAYS = {"data": {"one": {"transforms": ["filtertoolong", "bpe"]}, "two": {}}, "transforms": []}
 
 
-@pytest.mark.parametrize("option", ["-tokenize", "-detokenize"])
-def test_raw_text_is_not_for_other_models(option):
-    other = make_opt(**OPENNMT)
-    with pytest.raises(UsageError, match="^tokenize and detokenize are for models of onmt-preorder$"):
-        load(other, option, "en")
+@pytest.mark.parametrize(
+    ("trained", "arguments", "message"),
+    [
+        (OPENNMT, "-preorder_model dir", OF_POSITIONS),
+        (OPENNMT, "-transforms preorder", OF_POSITIONS),
+        (UNREAD, "-preorder_model dir", "the translation model was trained without positions"),
+        ({}, "-transforms preorder", r"transforms: \[preorder\] needs preorder_model: DIR"),
+        (OPENNMT, "-tokenize en", RAW),
+        (OPENNMT, "-detokenize en", RAW),
+        ({}, "-precision int8", "precision: int8 does nothing in OpenNMT-py 3.5: take fp32 or fp16"),
+        (TWO_WAYS, "", "those of the training's corpora differ: give -transforms"),
+    ],
+)
+def test_what_is_refused(trained, arguments, message):
+    with pytest.raises(UsageError, match=message):
+        load(make_opt(**trained), *arguments.split())
 
 
 @pytest.mark.parametrize("encoder", ["preorder_transformer", "transformer"])
@@ -90,30 +96,17 @@ def test_alignments_are_read_in_a_layer_that_there_is(monkeypatch, encoder):
     assert DECODER.alignment_layer == -2
 
 
-def test_int8_is_refused_since_nothing_comes_of_it():
-    with pytest.raises(UsageError, match="precision: int8 does nothing in OpenNMT-py 3.5: take fp32 or fp16"):
-        load(make_opt(), "-precision", "int8")
-
-
-HERE, BARE = {"transforms": ["filtertoolong", "bpe"]}, {"transforms": ["bpe"]}
-
-
 @pytest.mark.parametrize(
     ("data", "arguments", "expected"),
     [
-        ({"train": {}, "valid": BARE}, [], ["bpe", "preorder_positions"]),
-        ({"one": HERE, "two": BARE}, [], ["bpe", "preorder_positions"]),
-        ({"one": HERE, "two": {}}, ["-transforms", "onmt_tokenize"], ["onmt_tokenize", "preorder_positions"]),
-        ({"one": HERE, "two": {}}, [], None),
+        ({"train": {}, "valid": {"transforms": ["bpe"]}}, [], "bpe"),
+        ({"one": {"transforms": ["filtertoolong", "bpe"]}, "two": {"transforms": ["bpe"]}}, [], "bpe"),
+        (TWO_WAYS["data"], ["-transforms", "onmt_tokenize"], "onmt_tokenize"),
     ],
 )
 def test_the_source_is_split_as_the_corpora_were(data, arguments, expected):
-    trained = make_opt(data=data, transforms=[])
-    if expected is None:
-        with pytest.raises(UsageError, match="those of the training's corpora differ: give -transforms"):
-            load(trained, *arguments)
-    else:
-        assert load(trained, *arguments).transforms == expected
+    found = load(make_opt(data=data, transforms=[]), *arguments)
+    assert found.transforms == [expected, "preorder_positions"]
 
 
 def test_what_the_training_read_with_has_been_replaced(tmp_path):

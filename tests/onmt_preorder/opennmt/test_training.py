@@ -10,47 +10,22 @@ from onmt.utils.loss import LossCompute
 
 from onmt_preorder.opennmt import training
 from tests.support.opennmt import make_opt
-from tests.support.transformers import WITHOUT_FEATURES
+from tests.support.transformers import FEATURES, LONG, PAD, PLAIN, SHORT, batch_of, make_model, make_vocabs
 
-PAD = 1
-
-
-class Part(torch.nn.Module):
-    """Adds its weight for each of 3 things."""
-
-    def __init__(self, weight=0.5):
-        super().__init__()
-        self.weight = torch.nn.Parameter(torch.tensor(weight))
-        self.silent = False
-
-    def additional_loss(self):
-        return None if self.silent else 3 * self.weight
+EXPLICIT = {**PLAIN, "n_src_feats": 1, "src_feats_defaults": "0", "explicit_reordering": "exgre"}
 
 
-@pytest.fixture
-def model():
-    torch.manual_seed(1)
-    return torch.nn.ModuleDict({"generator": torch.nn.Linear(4, 6), "one": Part(), "other": Part(2.0)})
-
-
-def compute_for(model):
-    model.generator = model["generator"]
-    opt = make_opt(**WITHOUT_FEATURES, encoder_type="transformer")
-    return LossCompute.from_opts(opt, model, {"<blank>": PAD, "<unk>": 0})
-
-
-def batch():
-    return {"tgt": torch.tensor([[[2], [4], [5], [3]]]), "srclen": torch.tensor([3])}
-
-
-def test_the_losses_are_added_and_the_perplexity_is_not_changed(model):
-    compute, output = compute_for(model), torch.randn(1, 3, 4)
-    loss, statistics = compute(batch(), output, {})
-    loss.backward()
-    model["one"].silent = model["other"].silent = True
-    alone, statistics_alone = compute(batch(), output, {})
-    torch.testing.assert_close(loss, alone + 3 * 0.5 + 3 * 2.0)
-    assert model["one"].weight.grad == 3
+def test_the_loss_of_a_part_is_added_and_the_perplexity_is_not_changed():
+    model, opt = make_model(FEATURES, **EXPLICIT), make_opt(**EXPLICIT)
+    compute = LossCompute.from_opts(opt, model, make_vocabs()["tgt"])
+    src, src_len = batch_of(LONG, SHORT)
+    batch = {"tgt": torch.tensor([[2, 4, 5, 3], [2, 6, 3, PAD]]).unsqueeze(2), "srclen": src_len}
+    output, attention = model(src, batch["tgt"], src_len)
+    added = model.encoder.additional_loss()  # which is told once
+    alone, statistics_alone = compute(batch, output, attention)
+    loss, statistics = compute(batch, *model(src, batch["tgt"], src_len))
+    assert added < 0
+    torch.testing.assert_close(loss, alone + added)
     assert statistics.ppl() == statistics_alone.ppl()
 
 

@@ -9,7 +9,6 @@ from onmt.translate import TranslationBuilder
 
 from onmt_preorder.input.pipeline import arrange
 from onmt_preorder.opennmt.transforms import PositionsTransform, PreorderTransform
-from preorder.errors import UsageError
 from tests.support.opennmt import make_opt
 from tests.support.transformers import PAD, WORDS, make_vocabs
 
@@ -78,11 +77,6 @@ def test_alignments_of_a_translation_without_words_are_none(source):
 def test_where_transforms_belong(named, model, expected):
     assert arrange(named, model) == expected.split()
     assert arrange(arrange(named, model), model) == expected.split()
-
-
-def test_the_transform_needs_a_model():
-    with pytest.raises(UsageError, match=r"transforms: \[preorder\] needs preorder_model: DIR"):
-        arrange(["preorder"], "")
 
 
 def test_words_are_split_at_random_in_training_alone(tmp_path):
