@@ -1,7 +1,8 @@
 """Print what each way to an order gains on Python's documentation, by the number of pairs, and draw it.
 
 A column for each archive recipes/pydocs/translations/pydocs-SOURCE-TARGET-PAIRS, a row for each way: the gain
-of BLEU over the baseline, and in brackets that of n-gram precision; in bold where p < 0.05.
+of BLEU over the baseline, and in brackets that of n-gram precision; in bold where p < 0.05. "of 1": of one
+training, where the baseline has more.
 """
 
 from __future__ import annotations
@@ -63,6 +64,7 @@ class Setting:
     source: str
     target: str
     pairs: int
+    trainings: dict[str, int]  # of each system
     scores: Scoring
 
     @property
@@ -102,13 +104,15 @@ def read_settings(folders: dict[str, Path]) -> Iterator[Setting]:
             source, target, pairs = match.groups()
             named = {name: kept_files(archive, f"{name}.seed*.{target}") for name in (BASELINE, *WAYS)}
             systems = {name: found for name, found in named.items() if found}
+            trainings = {name: len(found) for name, found in systems.items()}
             data = read_translations(str(folder / f"test.{target}"), systems)
-            yield Setting(source, target, int(pairs), data.score(("bleu",), BASELINE))
+            yield Setting(source, target, int(pairs), trainings, data.score(("bleu",), BASELINE))
 
 
 def table(settings: Sequence[Setting]) -> Iterator[list[str]]:
     """Yield the titles of the columns, then a row for the baseline and for each way."""
     yield ["", *(f"{one.direction}, {one.pairs:,}" for one in settings)]
+    yield ["*trainings*", *(str(one.trainings[BASELINE]) for one in settings)]
     for name in BLEU_SCORES:
         form = SCORE_FORMATS[name]
         yield [
@@ -117,15 +121,16 @@ def table(settings: Sequence[Setting]) -> Iterator[list[str]]:
         ]
     for name, label in WAYS.items():
         if any(name in one.scores.systems for one in settings):
-            yield [label, *(_cell(one.scores, name) for one in settings)]
+            yield [label, *(_cell(one, name) for one in settings)]
 
 
-def _cell(scores: Scoring, name: str) -> str:
-    """Return what a system gains in BLEU and in precision."""
-    if name not in scores.systems:
+def _cell(setting: Setting, name: str) -> str:
+    """Return what a system gains in BLEU and in precision, and its trainings if the baseline has more."""
+    if name not in setting.trainings:
         return ""
-    gain, precision = (_gain(scores, name, score) for score in BLEU_SCORES[:2])
-    return f"{gain} ({precision})"
+    gain, precision = (_gain(setting.scores, name, score) for score in BLEU_SCORES[:2])
+    trainings = setting.trainings[name]
+    return f"{gain} ({precision})" + (f" of {trainings}" if trainings < setting.trainings[BASELINE] else "")
 
 
 def _gain(scores: Scoring, name: str, score: str) -> str:

@@ -1,6 +1,7 @@
 """Data folders of Python's documentation, from .po files of the tests' own."""
 
 import re
+import shutil
 
 import pytest
 from sacrebleu import corpus_bleu
@@ -161,6 +162,8 @@ def folder(tmp_path, monkeypatch):
         for system, share in shares.items():
             write(made / f"{system}.seed1.ja", *spoilt(reference, share, pairs))
     (made / "guided.seed1.ja").unlink()
+    base = tmp_path / "pydocs-en-ja-1000" / "pydocs-en-ja-1000" / "baseline_absolute_relative.seed1.ja"
+    shutil.copy(base, base.with_name("baseline_absolute_relative.seed2.ja"))
     write(tmp_path / "test.ja", *reference)
     monkeypatch.setattr(curve, "FOLDER", tmp_path)
     monkeypatch.setattr(archives, "_unpacked", tmp_path.joinpath)
@@ -181,6 +184,8 @@ def test_gains_by_the_number_of_pairs(folder, capsys):
         return corpus_bleu(lines, [reference], tokenize="none", force=True).score
 
     base = [bleu("baseline_absolute_relative", pairs) for pairs in (1000, 9000)]
+    assert cells["*trainings*"] == ["2", "1"]
+    assert [cell.endswith(" of 1") for cell in cells["gold order"]] == [True, False]
     assert cells["*baseline: BLEU*"] == [f"{one:.2f}" for one in base]
     gains = [f"{bleu('gold', pairs) - one:+.2f}" for pairs, one in zip((1000, 9000), base, strict=True)]
     assert [re.match(r"\**([^ *]+)", cell)[1] for cell in cells["gold order"]] == gains
