@@ -8,4 +8,4 @@ EXAMPLE_METRIC = "chrf"  # bounded, and stable on single sentences
 EXAMPLE_COUNT = 5  # of each sort
 SWAP_PERCENTAGES = tuple(range(0, 101, 10))  # of the words; Chen et al. 2019, Figures 3 to 5
 PICTURES = (".svg", ".png", ".pdf")  # suffixes of the files that pictures are written to
-PAGE, TEXT = ".html", ".txt"  # sentences are written to these, too
+PAGE = ".html"  # sentences are written to this, too

@@ -6,7 +6,7 @@ import os
 from dataclasses import dataclass, field
 from functools import partial
 
-from preorder.analysis import PAGE, PICTURES, TEXT
+from preorder.analysis import PAGE, PICTURES
 from preorder.analysis.plots import svg_element, write_picture
 from preorder.analysis.report import page
 from preorder.analysis.sentence_picture import draw_sentence, draw_sentences, sentence_title
@@ -16,10 +16,8 @@ from preorder.io.files import write_lines
 
 
 def write_gallery(gallery: Gallery, page_title: str, path: str) -> None:
-    """Write sentences to a file: the suffix chooses a text, a page or a picture."""
-    if path.endswith(TEXT):
-        write_lines(path, gallery.lines())
-    elif path.endswith(PAGE):
+    """Write sentences to a file: the suffix chooses a page or a picture."""
+    if path.endswith(PAGE):
         write_lines(path, [page(page_title, gallery=gallery)])
     else:
         drawn = [(None if gallery.is_single else one.title, one.view) for one in gallery.drawn]
@@ -39,17 +37,17 @@ class DrawnPicture:
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the sentence to a file, in the format of its suffix, as ``preorder show --out`` does.
 
-        The suffixes are ``.svg``, ``.png``, ``.pdf``, ``.html`` (a page) and ``.txt``.
+        The suffixes are ``.svg``, ``.png``, ``.pdf`` and ``.html`` (a page).
 
         Raises:
             UsageError: the suffix is another; or the picture is too large for a PNG.
             DataError: the file cannot be written.
-            MissingExtraError: matplotlib is not installed, and the file is not a ``.txt``.
+            MissingExtraError: matplotlib is not installed.
 
         Example:
-            >>> model.picture("they like books").save("books.txt")
+            >>> model.picture("they like books").save("books.svg")
         """
-        path, suffixes = os.fspath(path), (*PICTURES, PAGE, TEXT)
+        path, suffixes = os.fspath(path), (*PICTURES, PAGE)
         if not path.endswith(suffixes):
             raise UsageError(f"a picture's name ends in {' or '.join(suffixes)}: {shown(path)}")
         write_gallery(Gallery("1 sentence", (Numbered(1, self.view),), True), self.title, path)

@@ -8,7 +8,8 @@ from __future__ import annotations
 import io
 import re
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 from xml.sax.saxutils import escape
 
@@ -181,6 +182,20 @@ CJK_FONTS = ("Noto Sans CJK JP", "Noto Sans CJK SC", "IPAGothic", "Hiragino Sans
 
 XML = '<?xml version="1.0" encoding="utf-8"?>'
 NOT_IN_XML = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]")
+
+
+DRAWINGS: dict[type, tuple[Callable[..., Figure], Callable[..., str]]] = {
+    Curves: (draw_curves, curves_title),
+    Breakdown: (draw_breakdown, breakdown_title),
+}
+"""Kind of result → how it is drawn, and the title of its picture."""
+
+
+def write_drawn(found: Curves | Breakdown, paths: Iterable[str]) -> None:
+    """Write the picture of a result to each path."""
+    draw, title = DRAWINGS[type(found)]
+    for path in paths:
+        write_picture(partial(draw, found), title(found), path)
 
 
 def write_picture(draw: Callable[[], Figure], title: str, path: str) -> None:

@@ -21,23 +21,15 @@ from markupsafe import Markup, escape
 from preorder.analysis import CURVE_METRICS, EXAMPLE_METRIC, GAIN_WIDTH, analyses
 from preorder.analysis.analyses import EvaluationData, EvaluationFiles, Examples, read_evaluation_data
 from preorder.analysis.diagnosis import diagnose_translations, translation_tables
-from preorder.analysis.plots import (
-    NOT_IN_XML,
-    breakdown_title,
-    curves_title,
-    draw_breakdown,
-    draw_curves,
-    svg_element,
-)
+from preorder.analysis.plots import DRAWINGS, NOT_IN_XML, svg_element
 from preorder.analysis.results import (
     SCORE_FORMATS,
     Breakdown,
     Curves,
     Table,
-    breakdown_table,
-    curve_tables,
     parse_curves,
     scoring_table,
+    tables_of,
     verdict,
 )
 from preorder.analysis.sentence_picture import draw_sentence, sentence_title, sentence_width
@@ -289,11 +281,6 @@ def order_galleries(
 CONTENT_POLICY = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'"
 """What a browser may load for the page: nothing."""
 
-DRAWINGS: dict[type, tuple[Callable[..., Any], Callable[..., str]]] = {
-    Curves: (draw_curves, curves_title),
-    Breakdown: (draw_breakdown, breakdown_title),
-    SentenceView: (draw_sentence, sentence_title),
-}
 LEAST_SCALE = 0.75  # of the picture of a sentence: its letters are 13 pixels high
 
 
@@ -329,7 +316,7 @@ def _template() -> Template:
         "breakable": lambda text: Markup(escape(text).replace("_", Markup("_<wbr>"))),
         "kind": lambda content: type(content).__name__,
         "picture": _picture,
-        "tables": lambda one: curve_tables(one) if isinstance(one, Curves) else [breakdown_table(one)],
+        "tables": tables_of,
     }
     return environment.from_string(_resource("page.html"))
 
@@ -348,7 +335,7 @@ def _summary(runs: Sequence[Run]) -> Table | None:
 
 def _picture(shown: Curves | Breakdown | SentenceView, name: str) -> Markup:
     """Return a picture; the name goes before the ids inside it, since a page holds several pictures."""
-    draw, title = DRAWINGS[type(shown)]
+    draw, title = (DRAWINGS | {SentenceView: (draw_sentence, sentence_title)})[type(shown)]
     picture = svg_element(partial(draw, shown), title(shown), transparent=True)
     return Markup(re.sub(r'(\bid="|xlink:href="#|url\(#)', rf"\g<1>{name}-", picture))
 

@@ -292,6 +292,11 @@ def estimate_cell(estimate: Estimate | None, form: Callable[[float], str]) -> st
     return "{} [{}, {}]".format(*map(form, (estimate.score, *estimate.interval)))
 
 
+def tables_of(found: Curves | Breakdown) -> list[Table]:
+    """Return the tables of a result."""
+    return curve_tables(found) if isinstance(found, Curves) else [breakdown_table(found)]
+
+
 def breakdown_table(breakdown: Breakdown) -> Table:
     """Return a table of systems down, parts across, with differences from the baseline."""
     baseline = next(name for name in breakdown.systems if name not in breakdown.significance)

@@ -18,7 +18,7 @@ from preorder.metrics import METRICS
 
 if TYPE_CHECKING:
     from preorder.analysis.analyses import Examples
-    from preorder.analysis.results import Curves
+    from preorder.analysis.results import Breakdown, Curves
 
 EXAMPLES = """\
   preorder analyse length --src test.en --ref test.ja --hyp base=base.ja btg=btg.ja --tokenize none \\
@@ -108,7 +108,7 @@ def _length(arguments: argparse.Namespace) -> None:
     given = options.taken(Translations, arguments)
     data = given.read(source=arguments.src, alignment=arguments.align, positions=orders)
     groups = by_length(list(map(len, data.source)), arguments.width, arguments.last)
-    _print_curves(length_curves(data, arguments.metrics, groups), arguments.out, arguments.json)
+    _show(length_curves(data, arguments.metrics, groups), arguments)
 
 
 def _gain(arguments: argparse.Namespace) -> None:
@@ -116,8 +116,7 @@ def _gain(arguments: argparse.Namespace) -> None:
 
     path = arguments.positions
     data = options.taken(Translations, arguments).read(alignment=arguments.align, positions={path: path})
-    found = gain_curves(data, arguments.metrics, path, arguments.width)
-    _print_curves(found, arguments.out, arguments.json)
+    _show(gain_curves(data, arguments.metrics, path, arguments.width), arguments)
 
 
 def _examples(arguments: argparse.Namespace) -> None:
@@ -128,7 +127,10 @@ def _examples(arguments: argparse.Namespace) -> None:
     baseline = arguments.baseline or next(iter(data.systems))
     system = arguments.system or list(data.systems)[-1]
     found = system_examples(data, arguments.metric, baseline, system, arguments.count)
-    _print(arguments.json, found, lambda: print("\n".join(map(visible, _example_lines(found)))))
+    if arguments.json:
+        files.write_json(files.STANDARD, asdict(found))
+    else:
+        print("\n".join(map(visible, _example_lines(found))))
 
 
 def _robustness(arguments: argparse.Namespace) -> None:
@@ -147,34 +149,25 @@ def _robustness(arguments: argparse.Namespace) -> None:
     data = options.taken(Translations, arguments).read(systems=systems)
     texts = {n: {name: data.systems[f"{name}, {n} %"] for name in patterns} for n in arguments.percent}
     found = robustness_curves(data.references, texts, arguments.metrics, data.options, arguments.seed)
-    _print_curves(found, arguments.out, arguments.json)
-
-
-def _print_curves(curves: Curves, out: list[str], as_json: bool) -> None:
-    from preorder.analysis.plots import curves_title, draw_curves, write_picture
-    from preorder.analysis.results import curve_tables
-
-    for path in out:
-        write_picture(partial(draw_curves, curves), curves_title(curves), path)
-    _print(as_json, curves, lambda: print_tables(curve_tables(curves)))
+    _show(found, arguments)
 
 
 def _break_down(kind: str, arguments: argparse.Namespace) -> None:
     from preorder.analysis.analyses import break_down
-    from preorder.analysis.plots import breakdown_title, draw_breakdown, write_picture
-    from preorder.analysis.results import breakdown_table
 
-    found = break_down(kind, options.taken(Translations, arguments).read(), arguments.baseline)
-    for path in arguments.out:
-        write_picture(partial(draw_breakdown, found), breakdown_title(found), path)
-    _print(arguments.json, found, lambda: print_tables([breakdown_table(found)]))
+    _show(break_down(kind, options.taken(Translations, arguments).read(), arguments.baseline), arguments)
 
 
-def _print(as_json: bool, result: Any, print_text: Callable[[], None]) -> None:
-    if as_json:
-        files.write_json(files.STANDARD, asdict(result))
+def _show(found: Curves | Breakdown, arguments: argparse.Namespace) -> None:
+    """Draw a result, and print it."""
+    from preorder.analysis.plots import write_drawn
+    from preorder.analysis.results import tables_of
+
+    write_drawn(found, arguments.out)
+    if arguments.json:
+        files.write_json(files.STANDARD, asdict(found))
     else:
-        print_text()
+        print_tables(tables_of(found))
 
 
 def _example_lines(examples: Examples) -> Iterator[str]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
@@ -105,16 +104,6 @@ class Answer:
     verdicts: list[str] = field(default_factory=list)
 
 
-@dataclass(frozen=True)
-class Test:
-    """A source, its references and translations, and the tokenizers of both sides."""
-
-    source: str
-    references: list[str]
-    systems: dict[str, list[str]]
-    split: tuple[Splitter, Splitter]
-
-
 def run(arguments: argparse.Namespace) -> None:
     """Print how far the languages' orders differ, what translations could gain, and a verdict."""
     has_pair, has_headroom, has_orders = _asked(arguments)
@@ -124,23 +113,20 @@ def run(arguments: argparse.Namespace) -> None:
     text = Source(arguments.src, pos=arguments.pos, tokenize=language if comma else None)
     pair = Pair(text, arguments.tgt, arguments.align, other or None)
     most, seed, answers = arguments.lines, arguments.seed, []
+    named = options.taken(Translations, arguments, ref=arguments.ref or [], hyp=arguments.hyp or [])
     if has_headroom:
-        others = {"tokenize": NONE, "split": make_tokenizer(other)} if comma else {}
-        others |= {"metrics": ("bleu",), "words": DEFAULTS.words}
-        answers.append(_headroom(options.taken(Translations, arguments, **others)))
+        plain = replace(named, tokenize=NONE, split=make_tokenizer(other)) if comma else named
+        answers.append(_headroom(plain))
     if has_pair:
         answers.insert(0, _pair(pair, most, seed))
     if has_orders:
         split = (make_tokenizer(language), make_tokenizer(other)) if comma else _split_as_bleu(language)
-        systems = runs_by_name(arguments.hyp)
-        test = Test(arguments.test_src, arguments.ref or [], systems, split)
-        answers.append(_orders(test, pair if has_pair else None, most, seed))
+        answers.append(_orders(arguments.test_src, named, split, pair if has_pair else None, most))
     curves = [one for answer in answers for one in answer.curves]
     if curves:
-        from preorder.analysis.plots import curves_title, draw_curves, write_picture
+        from preorder.analysis.plots import write_drawn
 
-        for path in arguments.out:
-            write_picture(partial(draw_curves, curves[-1]), curves_title(curves[-1]), path)
+        write_drawn(curves[-1], arguments.out)
     if arguments.json:
         files.write_json(files.STANDARD, {answer.key: answer.found for answer in answers})
         return
@@ -247,18 +233,21 @@ def _pair(pair: Pair, most: int, seed: int) -> Answer:
     )
 
 
-def _orders(test: Test, pair: Pair | None, most: int, seed: int) -> Answer:
+def _orders(
+    source_path: str, named: Translations, split: tuple[Splitter, Splitter], pair: Pair | None, most: int
+) -> Answer:
     """Align the source with references and translations, in one text with a pair; measure their orders."""
     from preorder.analysis.translation_order import diagnose_orders, order_table, order_verdict
 
-    streams = [(test.source, read_sentences(test.source, "src"))]
-    streams += [(path, read_sentences(path, "ref")) for path in test.references]
-    streams += [(path, read_sentences(path, "hyp")) for paths in test.systems.values() for path in paths]
+    systems = runs_by_name(named.hyp)
+    streams = [(source_path, read_sentences(source_path, "src"))]
+    streams += [(path, read_sentences(path, "ref")) for path in named.ref]
+    streams += [(path, read_sentences(path, "hyp")) for paths in systems.values() for path in paths]
     lines, *translations = files.read_columns(*streams)
-    split_source, split_target = test.split
+    split_source, split_target = split
     words = [split_source(line) for line in lines]
     if not any(words):
-        raise DataError("no sentence has a word", test.source)
+        raise DataError("no sentence has a word", source_path)
     sources = words * len(translations)
     targets = [split_target(line) for text in translations for line in text]
     if pair is not None:
@@ -266,10 +255,10 @@ def _orders(test: Test, pair: Pair | None, most: int, seed: int) -> Answer:
         sources += [sentence.words for sentence in sentences[:most]]
         targets += others[:most]
     LOGGER.info(f"aligning {counted(len(sources), 'line')}, {len(words):,} of each translation")
-    links = align(sources, targets, DEFAULT_SYMMETRIZATION, seed)
+    links = align(sources, targets, DEFAULT_SYMMETRIZATION, named.seed)
     each = [links[at * len(words) : (at + 1) * len(words)] for at in range(len(translations))]
-    people, rest = each[: len(test.references)], iter(each[len(test.references) :])
-    runs = {name: [next(rest) for _ in paths] for name, paths in test.systems.items()}
+    people, rest = each[: len(named.ref)], iter(each[len(named.ref) :])
+    runs = {name: [next(rest) for _ in paths] for name, paths in systems.items()}
     found = diagnose_orders(list(map(len, words)), people, runs)
-    verdicts = [order_verdict(name, found) for name in test.systems]
+    verdicts = [order_verdict(name, found) for name in systems]
     return Answer("orders", found, [order_table(found)], verdicts=verdicts)

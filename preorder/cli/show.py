@@ -10,7 +10,7 @@ from itertools import islice, tee
 from pathlib import Path
 from typing import Any
 
-from preorder.analysis import PAGE, PICTURES, TEXT
+from preorder.analysis import PAGE, PICTURES
 from preorder.analysis.sentence_view import (
     Gallery,
     Numbered,
@@ -43,7 +43,7 @@ EXAMPLES = """\
       --sample 10 --min-length 5 --max-length 40 --out gallery.html
 
 An .html holds all sentences, a picture and a row of a table for each, and needs no other file; .svg,
-.png and .pdf draw them one below the other; a .txt holds what is printed without --out.
+.png and .pdf draw them one below the other.
 E[tau], -1 to 1, is the tau that a model of btg or neural-btg expects of its order.
 tau_nakagawa, 0 to 1, is that of preorder evaluate, over the aligned tokens.
 With several sentences the tree is left out of pictures that have links.
@@ -66,7 +66,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     options.add_number(parser, "--min-length", options.natural, 0, text.format("fewer"))
     options.add_number(parser, "--max-length", options.positive, options.MOST, text.format("more"))
     options.add_seed(parser)
-    options.add_pictures(parser, (*PICTURES, PAGE, TEXT))
+    options.add_pictures(parser, (*PICTURES, PAGE))
     options.add_json(parser)
 
 
@@ -103,7 +103,7 @@ def run(arguments: argparse.Namespace) -> None:
     chosen = {"choice": choice, "count": getattr(arguments, choice or "", 0)}
     gallery = _gallery(options.taken(_Job, arguments, source=given, **chosen))
     count = len(gallery.sentences)
-    if count > MOST_DRAWN and not all(path.endswith(TEXT) for path in arguments.out):
+    if count > MOST_DRAWN and arguments.out:
         raise UsageError(f"{count} sentences: a picture holds at most {MOST_DRAWN}; choose some (--sample)")
     for path in arguments.out:
         from preorder.analysis.gallery import write_gallery

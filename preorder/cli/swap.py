@@ -18,7 +18,7 @@ from preorder.progress import LOGGER, progress
 
 EXAMPLES = """\
   preorder swap --src test.en --out-dir swapped
-  preorder swap --src test.en --pos test.en.pos --percent 0:100:20 --seed 7 --out-dir swapped
+  preorder swap --src test.en --pos test.en.pos --percent 0,20,40,60 --seed 7 --out-dir swapped
 
 Writes DIR/NAME.0, DIR/NAME.10, …, where NAME is that of the source's file, and likewise for the POS tags
 ("source" and "tags" for standard input). At p %, p n / 100 of n words, rounded, are chosen at random:

@@ -10,7 +10,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar, get_args
 
 from preorder.alignment.gold import STATISTICS, UNALIGNED_RULES
-from preorder.analysis import PICTURES, SWAP_PERCENTAGES, TEXT
+from preorder.analysis import PAGE, PICTURES, SWAP_PERCENTAGES
 from preorder.command_line import add_verbosity, flag
 from preorder.data.formats import parse_order, parse_positions
 from preorder.data.permutation import Permutation
@@ -131,20 +131,14 @@ def add_seed(parser: argparse.ArgumentParser) -> None:
 
 def add_percentages(parser: argparse.ArgumentParser) -> None:
     """Add ``--percent``."""
-    how: dict[str, Any] = {"metavar": "A:B:STEP|N,…", "type": _percentages, "default": SWAP_PERCENTAGES}
-    text = "percentages of the words to swap: from A to B in steps, or a list (default: 0:100:10)"
+    how: dict[str, Any] = {"metavar": "N,…", "type": _percentages, "default": SWAP_PERCENTAGES}
+    text = "percentages of the words to swap (default: 0,10,20,…,100)"
     parser.add_argument("--percent", **how, help=text)
 
 
 def _percentages(text: str) -> tuple[int, ...]:
-    first, *rest = text.split(":")
-    if not rest:
-        found = tuple(map(_percentage, text.split(",")))
-    elif len(rest) == 2:
-        found = tuple(range(_percentage(first), _percentage(rest[0]) + 1, positive(rest[1])))
-    else:
-        raise argparse.ArgumentTypeError(f"neither A:B:STEP nor N,…: {text!r}")
-    if not found or len(set(found)) < len(found):
+    found = tuple(map(_percentage, text.split(",")))
+    if len(set(found)) < len(found):
         raise argparse.ArgumentTypeError(f"not different shares of 0 to 100: {text!r}")
     return found
 
@@ -216,14 +210,14 @@ def given_method_options(
 
 
 def add_pictures(parser: argparse.ArgumentParser, suffixes: Sequence[str] = PICTURES) -> None:
-    """Add ``--out``: paths of pictures, pages or texts with these suffixes."""
+    """Add ``--out``: paths of pictures or pages with these suffixes."""
 
     def picture(path: str) -> str:
         if not path.endswith(tuple(suffixes)):
             raise argparse.ArgumentTypeError(f"a picture's name ends in {' or '.join(suffixes)}: {path!r}")
         return path
 
-    what = "picture, a page or a text" if TEXT in suffixes else "picture"
+    what = "picture or a page" if PAGE in suffixes else "picture"
     text = f"write a {what} (pictures need matplotlib, the extra plots); repeat it for several formats"
     metavar = "|".join(f"F{suffix}" for suffix in suffixes)
     parser.add_argument("--out", metavar=metavar, type=picture, action="append", default=[], help=text)

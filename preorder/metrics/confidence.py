@@ -77,7 +77,7 @@ def calibration(
 
     Pairs of one target group, or of two pieces, do not count in the bins. None: no sentence was measured.
     """
-    from scipy.stats import rankdata  # takes a second to import
+    from scipy.stats import mannwhitneyu, spearmanr  # takes a second to import
 
     totals = np.zeros((3, BINS))  # pairs, their probabilities, inversions by the links
     measured, expected = [], []
@@ -100,11 +100,10 @@ def calibration(
         return None
     bins = [Bin(int(n), float(p / n), float(f / n)) for n, p, f in totals.T if n]
     tau = sentence_scores(order_statistics(*zip(*measured, strict=True)))[:, 0]
-    ranks, is_right = rankdata(expected), tau > RIGHT_TAU
-    right, wrong = int(is_right.sum()), int((~is_right).sum())
-    auc = (ranks[is_right].sum() - right * (right + 1) / 2) / (right * wrong) if right and wrong else None
-    varies = np.ptp(ranks) > 0 and np.ptp(tau) > 0
-    spearman = float(np.corrcoef(ranks, rankdata(tau))[0, 1]) if varies else None
-    return Calibration(
-        tuple(bins), len(measured), float(np.mean(expected)), float(tau.mean()), spearman, auc and float(auc)
-    )
+    right, wrong = (np.array(expected)[chosen] for chosen in (tau > RIGHT_TAU, tau <= RIGHT_TAU))
+    is_some = right.size and wrong.size
+    auc = float(mannwhitneyu(right, wrong).statistic / (right.size * wrong.size)) if is_some else None
+    varies = np.ptp(expected) > 0 and np.ptp(tau) > 0
+    spearman = float(spearmanr(expected, tau).statistic) if varies else None
+    means = float(np.mean(expected)), float(tau.mean())
+    return Calibration(tuple(bins), len(measured), *means, spearman, auc)

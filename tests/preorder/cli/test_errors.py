@@ -20,8 +20,8 @@ analyse examples @ --src src --system base | 'base' cannot be compared with itse
 analyse examples @ --src src --hyp ours=ours | system 'ours' has
 analyse robustness @ | base: no {} in it to stand for the percentage
 analyse gain @ --align x --positions x --width 0 | 0.0 is not a number from 0.001 to 2
-analyse robustness --ref ref --hyp run.{} --percent 0:100:100 | run.100: cannot be read
-analyse robustness @ --percent 0:10 | neither A:B:STEP nor N,…: '0:10'
+analyse robustness --ref ref --hyp run.{} --percent 0,100 | run.100: cannot be read
+analyse robustness @ --percent 0:10 | '0:10' is not a whole number from 0 to 100
 analyse robustness @ --percent 5,5 | not different shares of 0 to 100: '5,5'
 analyse precision @ --out x.gif | a picture's name ends in .svg or .png or .pdf: 'x.gif'
 analyse precision @ --metrics bleu | unrecognized arguments: --metrics

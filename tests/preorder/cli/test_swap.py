@@ -12,7 +12,7 @@ SOURCE = "a b c d e f g h i j\n\none\nthe cat sat on the mat\n"
 def test_files(run, tmp_path):
     (tmp_path / "test.en.gz").write_bytes(gzip.compress(SOURCE.encode()))
     (tmp_path / "test.tags").write_text(SOURCE.upper())
-    line = "swap --src test.en.gz --pos test.tags --percent 0:100:50 --out-dir swapped/deep"
+    line = "swap --src test.en.gz --pos test.tags --percent 0,50,100 --out-dir swapped/deep"
     run(line)
     once = content(tmp_path / "swapped/deep")
     assert set(once) == {f"test.{kind}.{percent}" for kind in ("en", "tags") for percent in (0, 50, 100)}
