@@ -12,7 +12,7 @@ from preorder.alignment.eflomal import align
 from preorder.alignment.links import DEFAULT_SYMMETRIZATION
 from preorder.annotate.classes import learn_classes
 from preorder.annotate.tokenizers import languages_of, log_tokenizers, make_tokenizer
-from preorder.command_line import options, print_bold, print_tables, source, translations
+from preorder.command_line import options, print_tables, source, translations, visible
 from preorder.command_line.paths import runs_by_name
 from preorder.command_line.source import STANZA, Pair, Source
 from preorder.command_line.translations import Translations
@@ -26,7 +26,7 @@ from preorder.metrics import DEFAULTS, TOKENIZERS
 from preorder.progress import LOGGER, counted
 
 if TYPE_CHECKING:
-    from preorder.analysis.results import Curves, Table
+    from preorder.analysis.results import Table
 
     Splitter = Callable[[str], Sequence[str]]
 
@@ -41,7 +41,7 @@ EXAMPLES = """\
   preorder diagnose --src my.en --tgt my.ja --tokenize en,ja
       plain text, which SudachiPy and Moses' rules split
   preorder diagnose --src train.en --tgt train.ja --align train.align --pos train.en.pos -v
-  preorder diagnose --ref test.ja --hyp base=base.ja ours=ours.ja --tokenize none --out headroom.svg
+  preorder diagnose --ref test.ja --hyp base=base.ja ours=ours.ja --tokenize none
   preorder diagnose --test-src test.en --ref test.ja --hyp llm.ja --tokenize none
       give --src train.en --tgt train.ja, too: the aligner then learns from more than the test set
 
@@ -76,7 +76,6 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     options.add_flags(parser, case_sensitive="RIBES and counts of words distinguish upper and lower case")
     options.add_seed(parser)
     options.add_json(parser)
-    options.add_pictures(parser)
 
 
 def _tokenizers(text: str) -> str:
@@ -99,7 +98,6 @@ class Answer:
     found: dict[str, Any]
     tables: list[Table]
     details: list[Table] = field(default_factory=list)  # with -v
-    curves: list[Curves] = field(default_factory=list)
     advice: list[str] = field(default_factory=list)
     verdicts: list[str] = field(default_factory=list)
 
@@ -122,25 +120,15 @@ def run(arguments: argparse.Namespace) -> None:
     if has_orders:
         split = (make_tokenizer(language), make_tokenizer(other)) if comma else _split_as_bleu(language)
         answers.append(_orders(arguments.test_src, named, split, pair if has_pair else None, most))
-    curves = [one for answer in answers for one in answer.curves]
-    if curves:
-        from preorder.analysis.plots import write_drawn
-
-        write_drawn(curves[-1], arguments.out)
     if arguments.json:
         files.write_json(files.STANDARD, {answer.key: answer.found for answer in answers})
         return
     tables = [one for answer in answers for one in answer.tables]
     if arguments.verbose:
-        from preorder.analysis.results import curve_tables
-
         tables += [one for answer in answers for one in answer.details]
-        tables += [table for one in curves for table in curve_tables(one)]
     print_tables(tables)
-    for line in chain.from_iterable(answer.advice for answer in answers):
-        print(line)
-    for line in chain.from_iterable(answer.verdicts for answer in answers):
-        print_bold(line)
+    for line in chain(*(answer.advice for answer in answers), *(answer.verdicts for answer in answers)):
+        print(visible(line))
 
 
 def _asked(arguments: argparse.Namespace) -> tuple[bool, bool, bool]:
@@ -155,10 +143,6 @@ def _asked(arguments: argparse.Namespace) -> tuple[bool, bool, bool]:
         raise UsageError("give --src with --tgt or --align, --ref with --hyp, or --test-src with --hyp")
     if by_links and has_pair and arguments.tgt is None:
         raise UsageError("--test-src: give --tgt beside --src: the aligner learns from both")
-    if arguments.out and has_pair and has_headroom:
-        raise UsageError("--out draws one picture: that of the languages or that of the translations")
-    if arguments.out and not (has_pair or has_headroom):
-        raise UsageError("--out draws curves by length: it needs --src and --tgt, or --ref and --hyp")
     return has_pair, has_headroom, by_links
 
 
@@ -172,10 +156,11 @@ def _split_as_bleu(name: str) -> tuple[Splitter, Splitter]:
 
 def _headroom(named: Translations) -> Answer:
     from preorder.analysis.diagnosis import diagnose_translations, translation_tables
+    from preorder.analysis.results import curve_tables
 
     data = named.read()
     found, curves = diagnose_translations(data.references, data.systems, data.options, named.seed)
-    return Answer("systems", found, translation_tables(found), curves=[curves])
+    return Answer("systems", found, translation_tables(found), curve_tables(curves))
 
 
 def _pair(pair: Pair, most: int, seed: int) -> Answer:
@@ -183,7 +168,8 @@ def _pair(pair: Pair, most: int, seed: int) -> Answer:
     import numpy as np
 
     from preorder.analysis.diagnosis import diagnose_pair, pair_tables
-    from preorder.analysis.verdict import Profile, Verdict, cases_table, rare_share
+    from preorder.analysis.results import curve_tables
+    from preorder.analysis.verdict import Profile, Verdict, rare_share
 
     if pair.source.pos == STANZA:
         raise UsageError("--pos: give a file of tags, such as preorder annotate writes")
@@ -226,8 +212,7 @@ def _pair(pair: Pair, most: int, seed: int) -> Answer:
         "pair",
         found | {"method": method} | verdict.as_json(),
         [verdict.table()],
-        [*pair_tables(found), cases_table(profile)],
-        [curves],
+        [*pair_tables(found), *curve_tables(curves)],
         [f"preorder train takes --method {method} for such text: {why}."],
         [verdict.text],
     )

@@ -3,18 +3,13 @@
 from __future__ import annotations
 
 import argparse
-from dataclasses import asdict, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
 
 from preorder.command_line import options
 from preorder.command_line.paths import check_outputs
 from preorder.errors import require
 from preorder.io import files
 from preorder.progress import LOGGER, progress
-
-if TYPE_CHECKING:
-    from preorder.analysis.report import Run
 
 EXAMPLES = """\
   preorder report runs/svo-sov-tiny
@@ -33,7 +28,6 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--also", metavar="F|DIR", nargs="+", action="extend", default=[], help=text)
     options.add_files(parser, "F.html", out="file of the page (default: report.html in the first DIR)")
     options.add_seed(parser)
-    options.add_json(parser)
 
 
 def run(arguments: argparse.Namespace) -> None:
@@ -42,28 +36,12 @@ def run(arguments: argparse.Namespace) -> None:
 
     paths = [path for folder in arguments.folders for path in find_manifests(folder)]
     manifests = [read_manifest(path, arguments.also) for path in paths]
-    out = arguments.out or (None if arguments.json else str(Path(arguments.folders[0]) / "report.html"))
-    if out is not None:
-        inputs = [*map(str, paths), *(path for one in manifests for path in one.paths())]
-        check_outputs(inputs, [out])
-        require("matplotlib", "plots")
+    out = arguments.out or str(Path(arguments.folders[0]) / "report.html")
+    check_outputs([*map(str, paths), *(path for one in manifests for path in one.paths())], [out])
+    require("matplotlib", "plots")
     measuring = progress(manifests, "runs", len(manifests), "measured")
     runs = [report_run(one, arguments.seed) for one in measuring]
     title = runs[0].title if len(runs) == 1 else f"{len(runs)} runs"
-    if arguments.json:
-        files.write_json(files.STANDARD, {"title": title, "runs": list(map(_as_json, runs))})
-    if out is not None:
-        files.write_lines(out, [page(title, runs)])
-        if arguments.out is None:
-            LOGGER.info(f"saved in {out}")
-
-
-def _as_json(run: Run) -> dict[str, Any]:
-    from preorder.analysis.sentence_view import Gallery
-
-    chapters = []
-    for chapter in run.chapters:
-        content = chapter.content
-        found = content.as_json() if isinstance(content, Gallery) else asdict(content)
-        chapters.append({"heading": chapter.heading, "content": found})
-    return asdict(replace(run, chapters=())) | {"chapters": chapters}
+    files.write_lines(out, [page(title, runs)])
+    if arguments.out is None:
+        LOGGER.info(f"saved in {out}")

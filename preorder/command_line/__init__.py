@@ -208,14 +208,6 @@ def visible(text: str) -> str:
     return _STEERING.sub(lambda found: repr(found[0])[1:-1], text)
 
 
-def print_bold(text: str) -> None:
-    """Print a line on standard output, in bold on a terminal."""
-    from rich.console import Console
-    from rich.text import Text
-
-    Console().print(Text(visible(text), style="bold"), soft_wrap=True)
-
-
 def print_table(
     title: str | None, columns: Sequence[str], rows: Iterable[Sequence[str | Text]], lines: bool = False
 ) -> None:

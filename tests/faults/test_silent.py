@@ -177,4 +177,4 @@ def test_a_report_reads_what_the_command_line_names(run_folder, capsys):
     run("report", str(run_folder), status=2)
     assert "--also" in capsys.readouterr().err
     for also in ("outside", "."):
-        run("report", str(run_folder), "--json", "--also", str(run_folder.parent / also))
+        run("report", str(run_folder), "--also", str(run_folder.parent / also))

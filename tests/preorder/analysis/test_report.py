@@ -10,7 +10,8 @@ import sys
 import pytest
 from markupsafe import escape
 
-from preorder.analysis.report import read_manifest
+from preorder.analysis.report import read_manifest, report_run
+from preorder.analysis.sentence_view import Gallery
 from preorder.cli import main
 from preorder.errors import DataError
 from preorder.metrics import MetricOptions
@@ -165,28 +166,31 @@ def test_page(page, tmp_path):
     assert (tmp_path / "again.html").read_bytes() == page.read_bytes()
 
 
-def test_json(page, tmp_path, capsys):
+def reported(folder, seed=1):
+    """Return the report of a run, and its chapters by their headings."""
+    run = report_run(read_manifest(folder / "report.json"), seed)
+    return run, {chapter.heading: chapter.content for chapter in run.chapters}
+
+
+def test_scores_and_sentences(page, tmp_path, capsys):
     """Scores are those of ``preorder score``; sentences are drawn by the seed, in each order the same."""
     folder = shutil.copytree(page.parent, tmp_path, dirs_exist_ok=True)
-    (folder / "report.html").unlink()
     write(folder / "same", *(" ".join(map(str, range(len(text.split())))) for text in SOURCE))
     given = json.loads((folder / "report.json").read_text())
     given["systems"]["third"]["positions"] = "same"
     manifest(folder, **given)
-    assert main(["report", str(folder), "--json"]) == 0
-    (run,) = json.loads(capsys.readouterr().out)["runs"]
-    assert not (folder / "report.html").exists()  # not asked for
-    chapters = {chapter["heading"]: chapter["content"] for chapter in run["chapters"]}
-    assert run["sentences"] == 12
-    assert chapters["By length"]["kind"] == "length"
-    same = chapters["Swapped words"]["measures"]["bleu"]["base"]
+    run, chapters = reported(folder)
+    assert run.sentences == 12
+    assert chapters["By length"].kind == "length"
+    same = chapters["Swapped words"].measures["bleu"]["base"]
     assert same[0] == same[1]
     files = ["--ref", str(folder / "test.ref"), "--hyp", f"base={folder}/hyp0"]
     assert main(["score", *files, "--tokenize", "none", "--json"]) == 0
     score = json.loads(capsys.readouterr().out)["systems"]["base"]["bleu"]
-    name, bleu, *_ = run["scores"]["rows"][0]
+    name, bleu, *_ = run.scores.rows[0]
     assert (name, bleu.startswith(f"{score:.2f}")) == ("base", True)
-    ours, third = (chapters[f"Sentences in the order of {system}"] for system in ("ours<b>", "third"))
+    titles = (f"Sentences in the order of {system}" for system in ("ours<b>", "third"))
+    ours, third = (chapters[title].as_json() for title in titles)
     assert ours["chosen"] == "10 of 12 sentences of at most 40 tokens, chosen at random, seed 1"
     chosen = [one["line"] for one in ours["sentences"]]
     assert chosen == [one["line"] for one in third["sentences"]] == sorted(set(chosen))
@@ -199,11 +203,9 @@ def test_json(page, tmp_path, capsys):
         assert same["tau_nakagawa_preordered"] == same["tau_nakagawa"] == mine["tau_nakagawa"]
     given["systems"]["third"]["positions"] = "positions"  # both have one order
     manifest(folder, **given)
-    assert main(["report", str(folder), "--json", "--seed", "2"]) == 0
-    (run,) = json.loads(capsys.readouterr().out)["runs"]
-    drawn = {one["heading"]: one["content"] for one in run["chapters"] if "in the order of" in one["heading"]}
+    drawn = {heading: one for heading, one in reported(folder, 2)[1].items() if "in the order of" in heading}
     assert list(drawn) == ["Sentences in the order of ours<b>, third"]
-    assert [one["line"] for one in drawn.popitem()[1]["sentences"]] != chosen
+    assert [line for line, _ in drawn.popitem()[1].sentences] != chosen
 
 
 LONG = " ".join("a" * 41)
@@ -219,21 +221,19 @@ LONG = " ".join("a" * 41)
         (("a b", "x y", "0-1 1-0"), ("a b", "x y", "0-2"), None),
     ],
 )
-def test_sentences_that_are_not_drawn(tmp_path, capsys, first, second, drawn):
+def test_sentences_that_are_not_drawn(tmp_path, caplog, first, second, drawn):
     positions = [" ".join(map(str, range(len(source.split())))) for source, *_ in (first, second)]
     names = ("source", "ref", "alignment", "positions")
     for name, texts in zip(names, (*zip(first, second, strict=True), positions), strict=True):
         write(tmp_path / name, *texts)
     systems = {"ours": {"runs": ["ref"], "positions": "positions"}}
     manifest(tmp_path, source="source", references=["ref"], alignment="alignment", systems=systems)
-    assert main(["report", str(tmp_path), "--json", "--quiet"]) == 0
-    out, error = capsys.readouterr()
-    contents = [chapter["content"] for chapter in json.loads(out)["runs"][0]["chapters"]]
-    galleries = [content["sentences"] for content in contents if content.get("kind") == "gallery"]
-    assert [sentence["line"] for gallery in galleries for sentence in gallery] == (drawn or [])
+    _, chapters = reported(tmp_path)
+    galleries = [content.sentences for content in chapters.values() if isinstance(content, Gallery)]
+    assert [line for gallery in galleries for line, _ in gallery] == (drawn or [])
     reason = "the reference is not the text that was aligned, so no sentences are drawn"
     where = f"{tmp_path}/alignment:2: link 0-2 is out of range: the target has 2 tokens"
-    assert error == ("" if drawn is not None else f"{where}: {reason}\n")
+    assert caplog.messages == ([] if drawn is not None else [f"{where}: {reason}"])
 
 
 def test_several_runs(page, tmp_path):

@@ -87,7 +87,6 @@ diagnose --src pairs --align far | far:1: link 9-0 is out of range
 diagnose --src pairs --align links --pos tags | tags:2: 1 POS tags for 2 words
 diagnose --src ab --align link | 1 line: too few
 diagnose --src pairs --align links --pos stanza | --pos: give a file of tags
-diagnose --src pairs --align links --ref three --hyp a=three --out d.svg | --out draws one picture
 annotate --src src | give --lang, such as en or zh-hans
 annotate --src src --lang en --trees dependency | --out is needed: trees and classes are written beside it
 annotate --src src --pos f --classes nowhere | --classes nowhere: neither a number nor a file
