@@ -56,12 +56,13 @@ def test_the_command(tmp_path, capsys):
     assert "6 phrases, 1.83 words of the translation in each" in printed
 
 
-def test_links_of_another_source():
-    with pytest.raises(DataError, match="1-1"):
-        list(phrases_of(["a"], ["A", "B"], parse_alignment("0-0 1-1")))
-
-
-@pytest.mark.parametrize("links", ["0-0", "0-0 1-0 1-1", "0-0 1-1 2-2"])
-def test_alignments_that_are_not_of_such_a_model(links):
-    with pytest.raises(DataError, match="not one link for each word of the translation"):
-        list(phrases_of(["a", "b", "c"], ["A", "B"], parse_alignment(links)))
+@pytest.mark.parametrize(
+    ("source", "links", "message"),
+    [
+        ("a", "0-0 1-1", "1-1"),
+        *(("a b c", links, "not one link for each word") for links in ("0-0", "0-0 1-0 1-1", "0-0 1-1 2-2")),
+    ],
+)
+def test_alignments_that_are_not_of_such_a_model(source, links, message):
+    with pytest.raises(DataError, match=message):
+        list(phrases_of(source.split(), ["A", "B"], parse_alignment(links)))

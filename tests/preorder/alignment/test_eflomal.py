@@ -26,11 +26,6 @@ def recall(alignments, sources):
     return right / sum(map(len, sources))
 
 
-def test_finds_a_reversed_language():
-    sources, targets = bitext()
-    assert recall(align(sources, targets, "intersect", seed=0), sources) > 0.9
-
-
 def test_either_direction_and_both():
     """Forward links give a target token one source token at most, reverse ones a source token one target."""
     sources, _ = bitext(60)

@@ -110,8 +110,6 @@ apply --model en-verb-final --out-dir dir --shard 1 | argument --shard: not I/N:
 apply --model en-verb-final --out-dir dir --shard 3/2 | argument --shard: 3 is more than 2: '3/2'
 apply --model en-verb-final --out-dir dir --address ray://a.b:1 | neither auto nor HOST:PORT: 'ray://a.b:1'
 train --method rvnn --src none --align none --model out | --method rvnn needs syntax --trees
-train --seed 4294967296 | argument --seed: 4294967296 is not a whole number from 0 to 4294967295 (see
-train --dropout 2 | argument --dropout: 2.0 is not a number from 0 to 0.99 (see
 train --lang ../x | argument --lang: not the code of a language: '../x' (see
 train # --keep-folds | --keep-folds needs --cross-fit
 train # --cross-fit 2 --cross-fit-out f --keep-folds | --keep-folds: of method neural-btg alone, not btg

@@ -71,12 +71,6 @@ def test_the_word_nearest_to_the_root_speaks_for_its_token(file):
     assert sentence.tags == ("V", "X")
 
 
-def test_a_sentence_keeps_its_own_spelling(file):
-    (sentence,) = added(file("(S (A -LRB-) (A 1\\/2) (A '') (A IT))"), "( 1/2 &quot; it")
-    assert sentence.words == ("(", "1/2", "&quot;", "it")
-    assert sentence.tags == ("A",) * 4
-
-
 DEEP = "(ROOT\n  (S\n    (NP (PRP I))\n    (VP (VBP see))))"  # as CoreNLP and nltk write it
 
 
@@ -179,6 +173,9 @@ def test_given_tags_stay(file):
     assert added(file("(S (A a))"), "a", tags=("Z",))[0].tags == ("Z",)
 
 
+NO_TOKENS = "trees:1: the tree has labels, but no tokens"
+
+
 @pytest.mark.parametrize(
     ("lines", "sources", "reason"),
     [
@@ -216,6 +213,11 @@ def test_given_tags_stay(file):
         (["(S (NN a)) (S (NN b))"], ["a"], "trees:1: more than one tree"),
         (["(S (NN a)))"], ["a"], r"trees:1: '\)' outside all brackets"),
         (["(S (NN a b))"], ["a b"], "trees:1: token 'b' has no bracket of its own"),
+        (["(S (NP) (VP))", "(S (A a))"], ["b", "a"], NO_TOKENS),
+        (["(S (NP ()) (VP ()))", "(S (A a))"], ["b", "a"], NO_TOKENS),
+        (["(ROOT (S (NP (NN) (NN)) (VP)))", "(S (A a))"], ["b", "a"], NO_TOKENS),
+        (["(S (NP (NN)) (VP (VB)))"], ["fish swim"], "token 1 of the tree is 'NN', of the sentence 'fish'"),
+        (["(S (NP *) (A b) (A c))"], ["c"], "2 tokens, the sentence 1; token 1 of the tree is 'b', of the"),
         ([row(1, "a", 0, "root", "P Q", "P Q")], ["a"], "trees:1: tag 'P Q' is empty or has a space"),
         ([row(1, "a", 0, "root", "", "")], ["a"], "trees:1: tag '' is empty or has a space"),
     ],
@@ -327,25 +329,27 @@ def test_moved_material_is_left_out():
     assert found == (words, ["TO", "VB"], [("", words), ("S", words), ("VP", words)])
 
 
-KEYAKI = (
-    "( (IP-MAT (NP-SBJ *speaker*) (PP-OB1 (NP (N 本)) (P-ROLE を)) (VB 読ん) (AXD だ) (PU 。)) (ID 1_x;JP))"
+KEYAKI = "( (IP-MAT (NP *speaker*) (PP-OB1 (NP (N 本)) (P を)) (VB 読ん) (AXD だ) (PU 。)) (ID 1_x;JP))"
+
+
+@pytest.mark.parametrize(
+    ("tree", "text", "tags", "phrases"),
+    [
+        ("(S (A -LRB-) (B 1\\/2) (C '') (D IT))", "( 1/2 &quot; it", "A B C D", "0-4 S"),  # its own spelling
+        # Silent leaves are left out, unless the text has them.
+        (KEYAKI, "本 を 読ん だ 。", "N P VB AXD PU", "0-5 , 0-5 IP-MAT, 0-2 PP-OB1, 0-1 NP"),
+        ("(S (NP *) (NN 2) (SYM *) (NP (X *T*-1)) (NN 0))", "2 * 0", "NN SYM NN", "0-3 S"),
+        ("(S (SYM *))", "*", "SYM", "0-1 S"),
+        ("(S (C 0) (ID x))", "0 x", "C ID", "0-2 S"),
+        # Leaves may have brackets of their own.
+        ("(S (N (*-1)) (NP (NN (a)) (ADV ( b))) (Z (.)))", "a b .", "NN ADV Z", "0-3 S, 0-2 NP"),
+    ],
 )
-
-
-def test_silent_leaves_are_left_out(file):
-    (sentence,) = added(file(KEYAKI), "本 を 読ん だ 。")
-    assert sentence.tags == ("N", "P-ROLE", "VB", "AXD", "PU")
-    phrases = [tuple(phrase) for phrase in sentence.tree.constituents]
-    assert phrases == [(0, 5, ""), (0, 5, "IP-MAT"), (0, 2, "PP-OB1"), (0, 1, "NP")]
-
-
-def test_silent_leaves_that_the_text_has_stay(file):
-    tree = "(S (NP *) (NN 2) (SYM *) (NP (X *T*-1)) (NN 0))"
-    (sentence,) = added(file(tree), "2 * 0")
-    assert sentence.tags == ("NN", "SYM", "NN")
-    assert [phrase.category for phrase in sentence.tree.constituents] == ["S"]
-    assert added(file("(S (SYM *))"), "*")[0].tags == ("SYM",)
-    assert added(file("(S (C 0) (ID x))"), "0 x")[0].tags == ("C", "ID")
+def test_words_tags_and_phrases_of_bracketings(file, tree, text, tags, phrases):
+    (sentence,) = added(file(tree), text)
+    assert sentence.words == tuple(text.split())
+    assert sentence.tags == tuple(tags.split())
+    assert ", ".join(f"{b}-{e} {category}" for b, e, category in sentence.tree.constituents) == phrases
 
 
 SILENT = ["*", "*-1", "*T*", "*T*-2", "*speaker*", "0"]
@@ -369,26 +373,3 @@ def test_trees_of_silent_leaves_alone(file, caplog):
     trees = ["(S (A a))", "( (CODE <P_1>) (ID 2,x))", "(S (A b))", "(S (NP *pro*))"]
     assert [s.tags for s in added(file(*trees), "a", "b")] == [("A",), ("A",)]
     assert not caplog.records
-
-
-def test_leaves_in_brackets_of_their_own(file):
-    tree = "(S (NP-SBJ (*-1)) (NP (NN (kucing)) (ADV ( besok))) (Z (.)))"
-    (sentence,) = added(file(tree), "kucing besok .")
-    assert sentence.tags == ("NN", "ADV", "Z")
-    assert [tuple(phrase) for phrase in sentence.tree.constituents] == [(0, 3, "S"), (0, 2, "NP")]
-
-
-@pytest.mark.parametrize("tree", ["(S (NP) (VP))", "(S (NP ()) (VP ()))", "(ROOT (S (NP (NN) (NN)) (VP)))"])
-def test_labels_without_tokens(file, tree):
-    with pytest.raises(DataError, match="trees:1: the tree has labels, but no tokens"):
-        added(file(tree, "(S (A a))"), "b", "a")
-
-
-def test_labels_in_place_of_tokens(file):
-    with pytest.raises(DataError, match="token 1 of the tree is 'NN', of the sentence 'fish'"):
-        added(file("(S (NP (NN)) (VP (VB)))"), "fish swim")
-
-
-def test_a_difference_of_length_names_the_first_token(file):
-    with pytest.raises(DataError, match="2 tokens, the sentence 1; token 1 of the tree is 'b', of the sen"):
-        added(file("(S (NP *) (A b) (A c))"), "c")
