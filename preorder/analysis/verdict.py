@@ -182,3 +182,29 @@ class Verdict:
         )
         columns = ("measure", "your text", f"nearest case: {self.nearest.name}")
         return Table("What decides whether an order pays", columns, rows)
+
+
+CASE_COLUMNS = (
+    "case",
+    "distance",
+    *(one.title for one in MEASURES),
+    "BLEU without",
+    "gained",
+    "precision gained",
+)
+
+
+def cases_table(profile: Profile, cases: Sequence[Case] = CASES) -> Table:
+    """Return all cases, the nearest first; an asterisk marks significant gains."""
+    rows = tuple(
+        (
+            case.name,
+            f"{profile.distance(case.profile):.1f}",
+            *(measure.shown(case.profile) for measure in MEASURES),
+            f"{case.baseline:.1f}",
+            f"{case.gain:+.1f}" + "*" * case.sure,
+            f"{case.precision:+.1f}",
+        )
+        for case in sorted(cases, key=lambda case: profile.distance(case.profile))
+    )
+    return Table("Measured cases", CASE_COLUMNS, rows)

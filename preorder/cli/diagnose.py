@@ -169,7 +169,7 @@ def _pair(pair: Pair, most: int, seed: int) -> Answer:
 
     from preorder.analysis.diagnosis import diagnose_pair, pair_tables
     from preorder.analysis.results import curve_tables
-    from preorder.analysis.verdict import Profile, Verdict, rare_share
+    from preorder.analysis.verdict import Profile, Verdict, cases_table, rare_share
 
     if pair.source.pos == STANZA:
         raise UsageError("--pos: give a file of tags, such as preorder annotate writes")
@@ -212,7 +212,7 @@ def _pair(pair: Pair, most: int, seed: int) -> Answer:
         "pair",
         found | {"method": method} | verdict.as_json(),
         [verdict.table()],
-        [*pair_tables(found), *curve_tables(curves)],
+        [*pair_tables(found), cases_table(profile), *curve_tables(curves)],
         [f"preorder train takes --method {method} for such text: {why}."],
         [verdict.text],
     )

@@ -8,11 +8,11 @@ from scipy.stats import spearmanr
 
 from preorder.analysis.verdict import (
     CASES,
-    MEASURES,
     NEAR,
     Case,
     Profile,
     Verdict,
+    cases_table,
     rare_share,
 )
 from tests.support.running import ROOT
@@ -95,13 +95,13 @@ def test_each_case_is_told_by_the_others():
     assert spearmanr(*gains).statistic > 0.6
 
 
-def cells(case):
-    yield case.name
-    yield from (measure.shown(case.profile) for measure in MEASURES)
-    yield from (f"{case.baseline:.1f}", f"{case.gain:+.1f}{'*' * case.sure}", f"{case.precision:+.1f}")
+def test_the_nearest_case_comes_first():
+    rows = cases_table(TEXT, (FAILS, PAYS)).rows
+    assert [row[:2] for row in rows] == [("far", "0.0"), ("near", f"{TEXT.distance(FAILS.profile):.1f}")]
 
 
 def test_the_cases_are_those_of_the_page():
     page = (ROOT / "docs/evaluation.md").read_text(encoding="utf-8")
-    lines = "\n".join(f"| {' | '.join(cells(case))} |" for case in CASES)
+    rows = {name: others for name, _, *others in cases_table(TEXT).rows}
+    lines = "\n".join(f"| {' | '.join((case.name, *rows[case.name]))} |" for case in CASES)
     assert lines in page, f"the table of docs/evaluation.md should be:\n{lines}"

@@ -38,6 +38,7 @@ def test_a_pair_and_translations(bitext, run, tmp_path):
     printed = run(both).out
     details = (
         "of the way to the order of the links",
+        "Measured cases",
         "by source length (tokens)",
         "Where most distance is left",
     )
