@@ -61,7 +61,6 @@ SPOILT = {
     "empty_weight": (lambda saved: saved["model"].update({WEIGHT: torch.empty(0)}), NO_FIT),
     "without_generator": (lambda saved: saved.pop("generator"), NO_FIT),
     "short_generator": (lambda saved: saved.update(generator=SMALL), NO_FIT),
-    "other_state": (lambda saved: saved.update(optim={"step": 3}), None),
     "without_state": (lambda saved: saved["optim"].pop("optimizer"), None),
     "released": (lambda saved: saved.update(optim=None), None),
     "other_words": (lambda saved: saved["vocab"]["tgt"].reverse(), None),

@@ -31,7 +31,7 @@ from preorder_recipes.pipeline.train import _subwords, _vocabulary, config_of, t
 from preorder_recipes.pipeline.train import steps_of as training_steps
 from tests.support.fake_programs import after
 from tests.support.running import environment
-from tests.support.texts import write
+from tests.support.texts import rows, write
 
 SPLIT = ["filtertoolong", "sentencepiece"]
 SOURCES = {  # of training and of test; order, supervision
@@ -135,35 +135,30 @@ def test_a_system_that_needs_itself_is_refused(folder):
         train(job_of(folder, str(path)))
 
 
-@pytest.mark.parametrize(
-    ("steps", "given", "validated"),
-    [(1460, 1000, 1460), (1460, 292, 292), (20, 1000, 20), (2999, 1000, 999), (6000, 1000, 1000)],
-)
-def test_the_end_of_a_training_is_validated(tmp_path, steps, given, validated):
-    job = replace(job_of(tmp_path, "plain"), changes={"train_steps": steps, "valid_steps": given})
-    config = config_of(job, job.systems[0], 1)
-    assert config["valid_steps"] == config["save_checkpoint_steps"] == validated
-    assert steps - steps // validated * validated < steps / validated
+CONFIGURED = """
+train_steps: 1460, valid_steps: 1000 | valid_steps: 1460, save_checkpoint_steps: 1460
+train_steps: 1460, valid_steps: 292 | valid_steps: 292, save_checkpoint_steps: 292
+train_steps: 20, valid_steps: 1000 | valid_steps: 20, save_checkpoint_steps: 20
+train_steps: 2999, valid_steps: 1000 | valid_steps: 999, save_checkpoint_steps: 999
+train_steps: 6000, valid_steps: 1000 | valid_steps: 1000, save_checkpoint_steps: 1000
+train_steps: 100, valid_steps: 10 | keep_checkpoint: -1
+train_steps: 100, valid_steps: 10, average: 2 | keep_checkpoint: 12
+train_steps: 100, valid_steps: 10, average: 5 | keep_checkpoint: 15
+train_steps: 100, valid_steps: 10, early_stopping: 3 | keep_checkpoint: 4
+train_steps: 100, valid_steps: 10, early_stopping: 3, average: 5 | keep_checkpoint: 15
+train_steps: 100, valid_steps: 10, early_stopping: 3, valid_metrics: [BLEU] | keep_checkpoint: -1
+bucket_size: 1 | bucket_size: 1
+bucket_size: 3 | bucket_size: 2
+bucket_size: 8192 | bucket_size: 2
+"""
+"""The end is validated; all checkpoints that may be averaged are kept; no bucket has a pair of two twice."""
 
 
-@pytest.mark.parametrize("patience", [0, 3])
-def test_another_number_of_checkpoints_to_average_is_another_training(tmp_path, patience):
-    changes = {"train_steps": 100, "valid_steps": 10, "early_stopping": patience}
-    job = replace(job_of(tmp_path, "plain"), changes=changes)
-    kept = [config_of(replace(job, average=n), job.systems[0], 1)["keep_checkpoint"] for n in (1, 2, 5)]
-    assert kept == [patience + 1 if patience else -1, 10 + 2, 10 + 5]  # -1: all
-
-
-def test_patience_looks_at_perplexity_and_the_best_by_bleu_may_be_older(tmp_path):
-    changes = {"train_steps": 100, "valid_steps": 10, "early_stopping": 3, "valid_metrics": ["BLEU"]}
-    job = replace(job_of(tmp_path, "plain"), changes=changes)
-    assert config_of(job, job.systems[0], 1)["keep_checkpoint"] == -1
-
-
-@pytest.mark.parametrize(("given", "kept"), [(1, 1), (2, 2), (3, 2), (8192, 2)])
-def test_a_bucket_holds_no_pair_twice(folder, given, kept):
-    job = replace(job_of(folder, "plain"), changes={"bucket_size": given})
-    assert config_of(job, job.systems[0], 1)["bucket_size"] == kept
+@pytest.mark.parametrize(("changes", "expected"), rows(CONFIGURED))
+def test_what_is_made_of_the_settings_of_a_run(folder, changes, expected):
+    changes, expected = (yaml.safe_load(f"{{{one}}}") for one in (changes, expected))
+    job = replace(job_of(folder, "plain"), average=changes.pop("average", 1), changes=changes)
+    assert expected.items() <= config_of(job, job.systems[0], 1).items()
 
 
 def test_a_file_of_ones_own_is_a_system(tmp_path, capsys):

@@ -21,15 +21,6 @@ def config(**changes):
     return EncoderConfig(**layer_settings(make_opt(**sizes, preorder_encoding=[], **changes)))
 
 
-def naive_norm(vector, norm):
-    mean = sum(vector) / len(vector)
-    deviation = math.sqrt(sum((x - mean) ** 2 for x in vector) / len(vector) + norm.eps)
-    return [
-        (x - mean) / deviation * w + b
-        for x, w, b in zip(vector, norm.weight.tolist(), norm.bias.tolist(), strict=True)
-    ]
-
-
 def naive_block(block, read, attended, position):
     """Equations 6 to 8 for one token, in Python's own floats."""
     added = position_encoding(position, len(read))
@@ -40,7 +31,8 @@ def naive_block(block, read, attended, position):
         hidden = [math.tanh(a + b) for a, b in sums]
         penalty = [1 / (1 + math.exp(-x)) for x in times(block.linear_penalty.weight, hidden)]
         added = [x * p for x, p in zip(added, penalty, strict=True)]
-    return naive_norm([a + x for a, x in zip(attended, added, strict=True)], block.layer_norm)
+    summed = [a + x for a, x in zip(attended, added, strict=True)]
+    return block.layer_norm(torch.tensor(summed, dtype=torch.float64)).tolist()
 
 
 @pytest.fixture(params=[AdditionalEncoding, ReorderingEmbedding])

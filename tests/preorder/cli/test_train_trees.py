@@ -87,9 +87,3 @@ def test_a_model_knows_which_tags_it_reads(run, tmp_path, description, first, op
         for statement in ("", f"# tagset = {other}\n"):
             (tmp_path / "one").write_text(f"{statement}1\tS1\t_\t{row}\t_\t0\troot\t_\t_\n")
             run(f"{APPLY} --trees one", 0 if other != tagset else 2)
-
-
-def test_cross_fitting(run, tmp_path):
-    run(f"{TRAIN} rvnn --trees train.constituency --cross-fit 2 --cross-fit-out features")
-    expected = [f"S{i % 7}￨0 V{i % 5}￨2 O{i % 3}￨1" for i in range(120)]
-    assert (tmp_path / "features").read_text().splitlines() == expected

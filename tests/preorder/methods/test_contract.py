@@ -76,11 +76,15 @@ def test_orders_and_trees(preorderer):
     assert preorderer.order([]) == preorderer.trees([]) == []
 
 
-def test_threads_and_batches_change_nothing(preorderer):
+def test_threads_and_batches_change_nothing(preorderer, monkeypatch):
     lines = LINES * 3 + ANY
     assert preorderer.order(lines, threads=3) == preorderer.order(lines)
     assert preorderer.trees(lines, threads=3) == preorderer.trees(lines)
-    assert [preorderer.trees([line])[0] for line in ANY] == preorderer.trees(ANY)
+    expected = preorderer.trees(ANY)
+    assert [preorderer.trees([line])[0] for line in ANY] == expected
+    monkeypatch.setattr("preorder.methods.tree_swap.networks.MAX_TOKENS", 30)
+    monkeypatch.setattr("preorder.methods.neural_btg.decode.MAX_PAIRS", 130)
+    assert preorderer.trees(ANY[::-1], threads=2) == expected[::-1]
 
 
 def test_best_orders(preorderer):

@@ -35,17 +35,6 @@ def model(request):
     return trained(request.param)[0]
 
 
-def test_any_batch_and_any_order_of_sentences_gives_the_same(model, monkeypatch):
-    generator = np.random.default_rng(1)
-    sentences = [random_sentence(generator, int(n)) for n in generator.integers(0, 25, 80)]
-    expected = model.order(sentences)
-    assert [model.order([sentence])[0] for sentence in sentences] == expected
-    shuffled = generator.permutation(len(sentences)).tolist()
-    assert model.order([sentences[i] for i in shuffled], threads=3) == [expected[i] for i in shuffled]
-    monkeypatch.setattr("preorder.methods.tree_swap.networks.MAX_TOKENS", 30)
-    assert model.order(sentences, threads=2) == expected
-
-
 def test_best_orders_against_all(model):
     """The scores of all orders of a tree are the logs of probabilities that sum to one."""
     generator = np.random.default_rng(2)
