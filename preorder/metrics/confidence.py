@@ -101,8 +101,8 @@ def calibration(
     bins = [Bin(int(n), float(p / n), float(f / n)) for n, p, f in totals.T if n]
     tau = sentence_scores(order_statistics(*zip(*measured, strict=True)))[:, 0]
     right, wrong = (np.array(expected)[chosen] for chosen in (tau > RIGHT_TAU, tau <= RIGHT_TAU))
-    is_some = right.size and wrong.size
-    auc = float(mannwhitneyu(right, wrong).statistic / (right.size * wrong.size)) if is_some else None
+    pairs = right.size * wrong.size
+    auc = float(mannwhitneyu(right, wrong, method="asymptotic").statistic / pairs) if pairs else None
     varies = np.ptp(expected) > 0 and np.ptp(tau) > 0
     spearman = float(spearmanr(expected, tau).statistic) if varies else None
     means = float(np.mean(expected)), float(tau.mean())
