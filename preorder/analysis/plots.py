@@ -8,8 +8,7 @@ from __future__ import annotations
 import io
 import re
 import warnings
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import partial
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 from xml.sax.saxutils import escape
 
@@ -189,13 +188,6 @@ DRAWINGS: dict[type, tuple[Callable[..., Figure], Callable[..., str]]] = {
     Breakdown: (draw_breakdown, breakdown_title),
 }
 """Kind of result → how it is drawn, and the title of its picture."""
-
-
-def write_drawn(found: Curves | Breakdown, paths: Iterable[str]) -> None:
-    """Write the picture of a result to each path."""
-    draw, title = DRAWINGS[type(found)]
-    for path in paths:
-        write_picture(partial(draw, found), title(found), path)
 
 
 def write_picture(draw: Callable[[], Figure], title: str, path: str) -> None:

@@ -190,14 +190,11 @@ class Chapter:
 class Run:
     """What is reported of a run."""
 
-    title: str
+    manifest: Manifest
     sentences: int
     verdict: str
     signature: dict[str, str]  # of each metric
     scores: Table
-    facts: dict[str, str]
-    about: dict[str, str]
-    warnings: tuple[str, ...]
     chapters: tuple[Chapter, ...]
 
 
@@ -205,9 +202,8 @@ def report_run(manifest: Manifest, seed: int) -> Run:
     """Score and analyse a run."""
     data = read_evaluation_data(manifest.files, manifest.options, seed)
     found = data.score(METRICS, next(iter(data.systems)))
-    told = (manifest.facts, manifest.about, manifest.warnings)
-    shown = (verdict(found), found.signature, scoring_table(found), *told)
-    return Run(manifest.title, len(data.references[0]), *shown, tuple(_analyses(manifest, data)))
+    shown = verdict(found), found.signature, scoring_table(found)
+    return Run(manifest, len(data.references[0]), *shown, tuple(_analyses(manifest, data)))
 
 
 def _analyses(manifest: Manifest, data: EvaluationData) -> Iterator[Chapter]:
@@ -294,7 +290,7 @@ def page(title: str, runs: Sequence[Run] = (), gallery: Gallery | None = None) -
     if gallery is not None:
         headings = [(f"gallery-line-{one.line}", one.title) for one in gallery.sentences]
     else:
-        headings = [(name, run.title) for name, run, _ in sections] if len(runs) > 1 else []
+        headings = [(name, run.manifest.title) for name, run, _ in sections] if len(runs) > 1 else []
     values = {"headings": headings, "sections": sections, "summary": _summary(runs), "gallery": gallery}
     return NOT_IN_XML.sub("\ufffd", _template().render(title=title, **values).strip()) + "\n"
 
@@ -326,7 +322,10 @@ def _summary(runs: Sequence[Run]) -> Table | None:
         return None
     columns = dict.fromkeys(column for run in runs for column in run.scores.columns)
     rows = tuple(
-        (run.title, *(dict(zip(run.scores.columns, row, strict=True)).get(column, "–") for column in columns))
+        (
+            run.manifest.title,
+            *(dict(zip(run.scores.columns, row, strict=True)).get(column, "–") for column in columns),
+        )
         for run in runs
         for row in run.scores.rows
     )

@@ -160,10 +160,12 @@ def _break_down(kind: str, arguments: argparse.Namespace) -> None:
 
 def _show(found: Curves | Breakdown, arguments: argparse.Namespace) -> None:
     """Draw a result, and print it."""
-    from preorder.analysis.plots import write_drawn
+    from preorder.analysis.plots import DRAWINGS, write_picture
     from preorder.analysis.results import tables_of
 
-    write_drawn(found, arguments.out)
+    draw, title = DRAWINGS[type(found)]
+    for path in arguments.out:
+        write_picture(partial(draw, found), title(found), path)
     if arguments.json:
         files.write_json(files.STANDARD, asdict(found))
     else:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
@@ -97,9 +97,8 @@ class Answer:
     key: str  # of its object in JSON
     found: dict[str, Any]
     tables: list[Table]
-    details: list[Table] = field(default_factory=list)  # with -v
-    advice: list[str] = field(default_factory=list)
-    verdicts: list[str] = field(default_factory=list)
+    details: Sequence[Table] = ()  # with -v
+    lines: Sequence[str] = ()  # advice, and last the verdict
 
 
 def run(arguments: argparse.Namespace) -> None:
@@ -127,7 +126,7 @@ def run(arguments: argparse.Namespace) -> None:
     if arguments.verbose:
         tables += [one for answer in answers for one in answer.details]
     print_tables(tables)
-    for line in chain(*(answer.advice for answer in answers), *(answer.verdicts for answer in answers)):
+    for line in chain.from_iterable(answer.lines for answer in answers):
         print(visible(line))
 
 
@@ -213,8 +212,7 @@ def _pair(pair: Pair, most: int, seed: int) -> Answer:
         found | {"method": method} | verdict.as_json(),
         [verdict.table()],
         [*pair_tables(found), cases_table(profile), *curve_tables(curves)],
-        [f"preorder train takes --method {method} for such text: {why}."],
-        [verdict.text],
+        [f"preorder train takes --method {method} for such text: {why}.", verdict.text],
     )
 
 
@@ -246,4 +244,4 @@ def _orders(
     runs = {name: [next(rest) for _ in paths] for name, paths in systems.items()}
     found = diagnose_orders(list(map(len, words)), people, runs)
     verdicts = [order_verdict(name, found) for name in systems]
-    return Answer("orders", found, [order_table(found)], verdicts=verdicts)
+    return Answer("orders", found, [order_table(found)], lines=verdicts)

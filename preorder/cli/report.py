@@ -41,7 +41,7 @@ def run(arguments: argparse.Namespace) -> None:
     require("matplotlib", "plots")
     measuring = progress(manifests, "runs", len(manifests), "measured")
     runs = [report_run(one, arguments.seed) for one in measuring]
-    title = runs[0].title if len(runs) == 1 else f"{len(runs)} runs"
+    title = manifests[0].title if len(runs) == 1 else f"{len(runs)} runs"
     files.write_lines(out, [page(title, runs)])
     if arguments.out is None:
         LOGGER.info(f"saved in {out}")
