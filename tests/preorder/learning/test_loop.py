@@ -69,25 +69,6 @@ def test_ends_with_an_iteration_without_errors():
     assert statistics["history"] == [{"errors": 5, "updates": 7}, {"errors": 0, "updates": 7}]
 
 
-@pytest.mark.parametrize("held", [LINES, Bitext((), ())])
-@pytest.mark.parametrize("interrupt", [1, 2, 3, 4])
-def test_goes_on_to_the_same_end(tmp_path, monkeypatch, held, interrupt):
-    monkeypatch.setattr("preorder.learning.checkpoint.INTERVAL", 0)
-    monkeypatch.setattr("preorder.learning.checkpoint.SHARE", float("inf"))  # whatever time saving takes
-    script = [KEPT, SWAPPED, KEPT, REVERSED, KEPT]
-
-    def run_one(**settings):
-        checkpoint = Checkpoint(tmp_path / "file")
-        return train(Rehearsed(script, **settings), len(script), HeldOutLines(held), checkpoint)
-
-    expected = train(Rehearsed(script), len(script), HeldOutLines(held), Checkpoint())
-    with pytest.raises(KeyboardInterrupt):
-        run_one(interrupt=interrupt)
-    assert (tmp_path / "file").exists() == (interrupt > 1)
-    assert run_one() == expected
-    assert run_one(interrupt=1) == expected  # nothing is left to do
-
-
 def test_checkpoint_of_other_held_out_lines_or_iterations(tmp_path):
     def run_one(held, iterations, **settings):
         checkpoint = Checkpoint(tmp_path / "file")

@@ -63,14 +63,6 @@ def test_words_and_tokens_of_conllu(file):
     assert [len(reading) for reading in readings] == [5, 6]  # that of the tokens first
 
 
-def test_the_word_nearest_to_the_root_speaks_for_its_token(file):
-    """The first word hangs below the third, which hangs below the second."""
-    lines = ["1-2\tab" + "\t_" * 8, row(1, "a", 3), row(2, "b", 0, "root", "V"), row(3, "c", 2)]
-    (sentence,) = added(file(*lines), "ab c")
-    assert sentence.tree.heads == (-1, 0)
-    assert sentence.tags == ("V", "X")
-
-
 DEEP = "(ROOT\n  (S\n    (NP (PRP I))\n    (VP (VBP see))))"  # as CoreNLP and nltk write it
 
 
@@ -129,26 +121,29 @@ def test_blank_lines_of_conllu_beyond_one_a_sentence(file, caplog, extra):
     assert not caplog.records
 
 
-@pytest.mark.parametrize("text", ["26\xa0000 yen", "26_000 yen", "26 000 yen"])
-def test_forms_with_spaces(file, text):
-    path = file(row(1, "26 000", 2, "nummod", "NUM"), row(2, "yen", 0, "root", "NOUN"))
-    (sentence,) = added(path, text)
-    parts = len(text.split(" "))
-    assert sentence.tags == ("NUM",) * (parts - 1) + ("NOUN",)
-    assert sentence.tree.heads == ((1, -1) if parts == 2 else (2, 0, -1))
-    assert sentence.tree.relations[1:-1] == ("flat",) * (parts - 2)
+AB = ["1-2\tab" + "\t_" * 8, row(1, "a", 3), row(2, "b", 0, "root", "V"), row(3, "c", 2)]
+DU = ["1-2\tdu" + "\t_" * 8, row(1, "de", 3), row(2, "le", 3), row(3, "26  000", 0)]
+YEN = [row(1, "26 000", 2, "nummod", "NUM"), row(2, "yen", 0, "root", "NOUN")]
+COLUMNS = "# global.columns = ID FORM LEMMA UPOS XPOS FEATS HEAD DEPREL DEPS MISC"
 
 
-def test_forms_with_spaces_beside_a_multiword_token(file):
-    """There may be several spaces, and the words are parted, too."""
-    lines = ["1-2\tdu" + "\t_" * 8, row(1, "de", 3), row(2, "le", 3), row(3, "26  000", 0)]
-    for text, heads in (("du 26 000", (1, -1, 1)), ("de le 26 000", (2, 2, -1, 2))):
-        assert added(file(*lines), text)[0].tree.heads == heads
-
-
-def test_columns_that_are_named(file):
-    columns = "# global.columns = ID FORM LEMMA UPOS XPOS FEATS HEAD DEPREL DEPS MISC"
-    assert added(file(columns, row(1, "a", 0)), "a")[0].tree.heads == (-1,)
+@pytest.mark.parametrize(
+    ("lines", "text", "tags", "heads"),
+    [
+        (AB, "ab c", "V X", (-1, 0)),  # of the words of a token, that nearest to the root counts
+        (YEN, "26\xa0000 yen", "NUM NOUN", (1, -1)),  # a form with a space is one token
+        (YEN, "26_000 yen", "NUM NOUN", (1, -1)),
+        (YEN, "26 000 yen", "NUM NUM NOUN", (2, 0, -1)),  # or two
+        (DU, "du 26 000", "X X X", (1, -1, 1)),  # also beside a token of several words
+        (DU, "de le 26 000", "X X X X", (2, 2, -1, 2)),
+        ([COLUMNS, row(1, "a", 0)], "a", "X", (-1,)),
+    ],
+)
+def test_tokens_of_conllu(file, lines, text, tags, heads):
+    (sentence,) = added(file(*lines), text)
+    assert sentence.tags == tuple(tags.split())
+    assert sentence.tree.heads == heads
+    assert ("flat" in sentence.tree.relations) == ("26 000" in text)
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,6 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from preorder.btg.nbest import EXACT
 from preorder.data import Alignment, Bitext, Sentence
 from preorder.errors import DataError, UsageError
 from preorder.methods.base import Training
@@ -23,23 +22,13 @@ def model():
     return BTGPreorderer.fit(Training(bitext(), PerceptronOptions(iterations=5)))[0]
 
 
-@pytest.mark.parametrize("clauses", [1, 100, 500])
-def test_any_length_in_bounded_time(model, clauses):
-    """A sentence beyond EXACT is cut where the order stays: here, behind the subject of a clause."""
-    clause, positions = svo("I", "see", "fish", "birds")
-    sentence = Sentence(clause.words * clauses, clause.tags * clauses)
+def test_a_long_sentence_is_cut_where_the_order_stays_in_bounded_time(model):
+    """Here, behind the subject of a clause."""
+    clause, _ = svo("I", "see", "fish", "birds")
     began = time.process_time()
-    (tree,) = model.trees([sentence])
+    (tree,) = model.trees([Sentence(clause.words * 500, clause.tags * 500)])
     assert time.process_time() - began < 20  # the first call compiles
-    assert len(tree.nodes) == 4 * clauses - 1
-    if len(sentence) > EXACT:
-        cuts = {node.split for node in tree.nodes[:1]}
-        assert all(EXACT // 2 < cut <= EXACT and cut % 4 == 1 for cut in cuts)
-    (permutation,) = model.order([sentence])
-    assert permutation == tree.permutation
-    assert sorted(permutation.positions) == list(range(4 * clauses))
-    if clauses == 1:
-        assert permutation.positions == positions
+    assert tree.nodes[0].split % 4 == 1
 
 
 def weights_by_key(weights):
