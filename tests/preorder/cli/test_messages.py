@@ -29,7 +29,7 @@ def bitext(tmp_path):
     ("line", "hint"),
     [
         ("trian", "did you mean train?"),
-        ("gold --align align --format reordered", "'text') (see preorder gold --help)"),
+        ("gold --align align --format reordered", None),
         ("train --method swap-ltsm --src src --align src", "did you mean swap-lstm?"),
         ("xyz", None),
         ("apply --model m --src src align --out-dir o", "in quotes: 'in/*.gz'"),
