@@ -4,6 +4,7 @@ import itertools
 
 from preorder.data import Alignment, Bitext
 from preorder.syntax.read import parse_bracketing
+from tests.support import texts
 
 SUBJECTS, VERBS, OBJECTS = ("I", "you", "we"), ("see", "eat", "hear"), ("fish", "birds", "trees")
 
@@ -19,6 +20,9 @@ CORPUS = [svo(s, v, *o) for s, v in itertools.product(SUBJECTS, VERBS) for o in 
 SHORT = [parse_bracketing(""), parse_bracketing("(S (NN fish))"), parse_bracketing("")]
 SENTENCES = [sentence for sentence, _ in CORPUS]
 POSITIONS = [positions for _, positions in CORPUS]
+SOURCES = [" ".join(sentence.words) for sentence in SENTENCES]
+ASKED = list(map(texts.links, POSITIONS))
+TAGS = [" ".join("X" for _ in sentence.words) for sentence in SENTENCES]
 LINES = [*SENTENCES, *SHORT, svo("they", "grow", "apples", "pears", "plums", "nuts")[0]]
 
 

@@ -5,6 +5,7 @@ import random
 import pytest
 
 from preorder.data.formats import parse_alignment
+from tests.preorder.alignment.test_eflomal import recall
 from tests.support.texts import write
 
 ALIGN = "align -q --src source --tgt target"
@@ -37,22 +38,18 @@ def test_gold_says_once_that_a_token_is_escaped(run, tmp_path):
     assert found.err.startswith("line 2: token 'x￨y' is written as 'x&#65512;y'")
 
 
-def recall(links, sources):
-    """Return the share of the words of a reversed language that are linked as they should be."""
-    found = [parse_alignment(line).links for line in links.read_text().splitlines()]
-    lengths = list(map(len, sources))
-    right = sum(len(x & {(i, n - 1 - i) for i in range(n)}) for x, n in zip(found, lengths, strict=True))
-    return right / sum(lengths)
+def links_in(path):
+    return map(parse_alignment, path.read_text().splitlines())
 
 
 def test_align_by_several_samplers_writes_confidences(run, bitext, tmp_path):
     for name, least in (("one", 0.25), ("two", 0.25), ("all", 1)):
         run(f"{ALIGN} --chunk 70 --samplers 2 --min-confidence {least} --out {name}")
     assert (tmp_path / "one").read_bytes() == (tmp_path / "two").read_bytes()
-    alignments = map(parse_alignment, (tmp_path / "one").read_text().splitlines())
+    alignments = links_in(tmp_path / "one")
     assert {c for alignment in alignments for c in alignment.confidences().values()} <= {0.25, 0.5, 0.75, 1.0}
     assert ":" not in (tmp_path / "all").read_text()
-    assert recall(tmp_path / "all", bitext) > 0.8
+    assert recall(links_in(tmp_path / "all"), bitext) > 0.8
 
 
 def test_align_learns_from_hand_aligned_sentences(run, bitext, tmp_path):
@@ -63,7 +60,7 @@ def test_align_learns_from_hand_aligned_sentences(run, bitext, tmp_path):
     hand = "--hand-src hand.source --hand-tgt hand.target --hand-align hand --samplers 2"
     line = f"align --src source --tgt target {hand} --threads 1 --chunk 70 --out out"
     assert "hand-aligned sentences, held out: precision 1.000, recall 1.000\n" in run(line).err
-    assert recall(tmp_path / "out", bitext) > 0.9
+    assert recall(links_in(tmp_path / "out"), bitext) > 0.9
 
 
 def test_damage_is_found_before_anything_is_aligned(run, tmp_path, monkeypatch):
@@ -78,7 +75,7 @@ def test_align_in_chunks(run, bitext, tmp_path):
     run(f"{ALIGN} --chunk 60 --out chunks")
     lines = (tmp_path / "chunks").read_text().splitlines()
     assert len(lines) == 120
-    assert recall(tmp_path / "chunks", bitext) > 0.8
+    assert recall(links_in(tmp_path / "chunks"), bitext) > 0.8
     for name in ("source", "target"):
         write(tmp_path / name, *(tmp_path / name).read_text().splitlines()[:60])
     run(f"{ALIGN} --chunk 60 --out first")

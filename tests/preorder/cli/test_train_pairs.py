@@ -8,12 +8,9 @@ import preorder
 from preorder.cli import main
 from preorder.errors import DataError
 from preorder.methods.model_directory import load_model
-from tests.support.texts import content, links, rows, write
-from tests.support.verb_last import POSITIONS, SENTENCES
+from tests.support.texts import content, rows, write
+from tests.support.verb_last import ASKED, SOURCES, TAGS
 
-SOURCES = [" ".join(sentence.words) for sentence in SENTENCES]
-ASKED = list(map(links, POSITIONS))
-TAGS = [" ".join("X" for _ in source.split()) for source in SOURCES]
 HALF = len(SOURCES) // 2
 OPTIONS = {"iterations": 2, "classes": 4}
 

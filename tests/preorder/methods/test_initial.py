@@ -15,10 +15,8 @@ from preorder.methods.model_directory import load_model, save_model
 from preorder.methods.perceptron_btg.model import BTGPreorderer
 from preorder.methods.registry import NEED_TREES
 from tests.support.texts import links, rows, write
-from tests.support.verb_last import POSITIONS, SENTENCES
+from tests.support.verb_last import ASKED, POSITIONS, SENTENCES, SOURCES, TAGS
 
-SOURCES = [" ".join(sentence.words) for sentence in SENTENCES]
-ASKED = list(map(links, POSITIONS))
 STRAIGHT = [links(range(len(sentence))) for sentence in SENTENCES]
 PARTS = [source.split(maxsplit=2) for source in SOURCES]
 TREES = [f"(S (P {s}) (VP (V {v}) (NP {' '.join(f'(N {w})' for w in o.split())})))" for s, v, o in PARTS]
@@ -46,8 +44,7 @@ def folder(tmp_path_factory):
         assert preorder.evaluate(model.positions(SOURCES, **layers), STRAIGHT).complete_match == 1
         model.save(str(folder / method))
     options = {"classes": 0, "held_out": 0, "iterations": 1}
-    tags = [" ".join("X" for _ in source.split()) for source in SOURCES]
-    preorder.train(SOURCES, STRAIGHT, tags=tags, **options).save(str(folder / "tagged"))
+    preorder.train(SOURCES, STRAIGHT, tags=TAGS, **options).save(str(folder / "tagged"))
     return folder
 
 
@@ -121,7 +118,7 @@ def test_the_model_still_tags_plain_text_though_the_new_text_brings_its_tags(fol
     save_model(
         replace(load_model(str(folder / "tagged")), language="en", stanza=stanza), str(tmp_path / "first")
     )
-    tags = write(tmp_path / "tags", *[" ".join("X" for _ in source.split()) for source in SOURCES])
+    tags = write(tmp_path / "tags", *TAGS)
     line = command(folder, "btg", tmp_path / "first", tmp_path / "m", "--iterations", "1", "--pos", tags)
     assert main(line) == 0
     assert load_model(str(tmp_path / "m")).stanza == load_model(str(tmp_path / "first")).stanza
@@ -129,7 +126,7 @@ def test_the_model_still_tags_plain_text_though_the_new_text_brings_its_tags(fol
 
 
 def test_layers_that_the_model_does_not_read(folder, tmp_path, capsys):
-    tags = write(tmp_path / "tags", *[" ".join("X" for _ in source.split()) for source in SOURCES])
+    tags = write(tmp_path / "tags", *TAGS)
     assert main(command(folder, "btg", "btg", tmp_path / "m", "--iterations", "1", "--pos", tags)) == 0
     assert "--pos is not used: the model was trained without it\n" in capsys.readouterr().err
     assert preorder.load(str(tmp_path / "m")).positions(SOURCES)
