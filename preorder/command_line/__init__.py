@@ -47,7 +47,7 @@ _NO_MEMORY = re.compile(
 
 _VALUE = re.compile(r"`(\w+)`")  # a value's name in a message
 
-CLOSE = 0.75  # likeness of two words from which one is suggested for the other: not order for reordered
+_MISSPELT = 2  # letters that a misspelt name may lack or add: order is not meant by reordered
 _CHOICE = re.compile(r"invalid choice: '(.*)' \(choose from (.*)\)")
 
 
@@ -61,7 +61,9 @@ class Parser(argparse.ArgumentParser):
         """End with status 2."""
         said = cut(message, _MAX_SAID)
         if choice := _CHOICE.search(message):
-            close = difflib.get_close_matches(choice[1], choice[2].replace("'", "").split(", "), 1, CLOSE)
+            given, known = choice[1], choice[2].replace("'", "").split(", ")
+            known = [name for name in known if abs(len(name) - len(given)) <= _MISSPELT]
+            close = difflib.get_close_matches(given, known, n=1)
             said += "".join(f"; did you mean {name}?" for name in close)
         _, unknown, words = message.partition("unrecognized arguments: ")
         if unknown and all(os.path.exists(word) for word in words.split(" ")):

@@ -31,6 +31,7 @@ def bitext(tmp_path):
         ("trian", "did you mean train?"),
         ("gold --align align --format reordered", None),
         ("train --method swap-ltsm --src src --align src", "did you mean swap-lstm?"),
+        ("train --method bgt --src src --align src", "did you mean btg?"),
         ("xyz", None),
         ("apply --model m --src src align --out-dir o", "in quotes: 'in/*.gz'"),
         ("apply --model m --src src nowhere", None),
