@@ -189,7 +189,8 @@ BEFORE = {  # what a page has from another place
     "\nhead -n 30 train.en > hand.en; head -n 30 train.align > hand.align\n",
     "docs/scale.md": "mkdir in tags; for i in 1 2 3; do gzip -c test.en > in/$i.en.gz; "
     "gzip -c test.en.pos > tags/$i.pos.gz; done\n",
-    "docs/evaluation.md": "cp test.align gold.align; cp test.pos test.positions; cp test.ja llm.ja\n",
+    "docs/evaluation.md": "cp test.align gold.align; cp test.pos test.positions; cp test.ja llm.ja\n"
+    "mkdir swapped; for p in 0 100; do cp base.ja swapped/base.$p; cp ours.ja swapped/ours.$p; done\n",
     "docs/transfer.md": "for pair in ja tr; do cp train.align $pair.align; cp train.en $pair.en; done\n"
     "cp train.en.pos ja.en.pos; cp model/classes.txt all.annot.classes\n",
     "docs/models.md": "preorder gold --src test.en --align test.align --unaligned keep --out test.gold\n"
