@@ -126,6 +126,13 @@ def test_preordered_positions_are_those_of_the_reordered_text(encoding):
     torch.testing.assert_close(by_position(WORDS[:1], POSITIONS[:1])[0, order[0]], reordered[0])
 
 
+def test_checkpoints_keep_the_tables_of_keys_apart_from_those_of_values():
+    tables = Relative(ORIGINAL, 2).tables(4)
+    (part,) = Relative(ORIGINAL, 2).parts(tables, Positions(POSITIONS[:1]))
+    assert part.keys is tables.keys.weight
+    assert part.values is tables.values.weight
+
+
 def test_vectors_in_place_of_ids():
     encoder, vectors = make(ENCODINGS["relative"], None), torch.randn(2, 5, 16)
     assert encoder(vectors, POSITIONS, MASK).shape == vectors.shape
