@@ -44,3 +44,12 @@ def spoilt(lines, share, seed):
 def rows(table):
     """Return the rows of a table, a line each, whose columns stand apart by `` | ``."""
     return [tuple(column.strip() for column in line.split(" | ")) for line in table.strip().splitlines()]
+
+
+def recall(alignments, sources):
+    """Return the share of the words that are linked as in a reversed language."""
+    right = sum(
+        len(alignment.links & {(i, len(source) - 1 - i) for i in range(len(source))})
+        for alignment, source in zip(alignments, sources, strict=True)
+    )
+    return right / sum(map(len, sources))

@@ -7,6 +7,7 @@ import pytest
 from preorder.alignment import eflomal as module
 from preorder.alignment.eflomal import Aligner, Sampler, align
 from preorder.errors import MissingExtraError, UsageError
+from tests.support.texts import recall
 
 
 def bitext(size=300):
@@ -15,15 +16,6 @@ def bitext(size=300):
     words = [f"w{i}" for i in range(30)]
     sources = [generator.sample(words, generator.randint(2, 8)) for _ in range(size)]
     return sources, [[word.upper() for word in reversed(source)] for source in sources]
-
-
-def recall(alignments, sources):
-    """Return the share of the words that are linked as in a reversed language."""
-    right = sum(
-        len(alignment.links & {(i, len(source) - 1 - i) for i in range(len(source))})
-        for alignment, source in zip(alignments, sources, strict=True)
-    )
-    return right / sum(map(len, sources))
 
 
 def test_either_direction_and_both():

@@ -5,8 +5,7 @@ import random
 import pytest
 
 from preorder.data.formats import parse_alignment
-from tests.preorder.alignment.test_eflomal import recall
-from tests.support.texts import write
+from tests.support.texts import recall, write
 
 ALIGN = "align -q --src source --tgt target"
 
