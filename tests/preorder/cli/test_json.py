@@ -22,7 +22,7 @@ analyse precision @ --baseline base | `kind`; `systems`
 analyse examples @ --src src --system ours --baseline base --positions ours=positions | `kind`, `measure`
 show & --tgt h.tgt --align h.align | `line`, `source`
 show & --lines 1,2 --tgt h.tgt --align h.align | `kind` (`gallery`)
-diagnose --src src --align align @ | - `pair`: `sentences`
+diagnose --src src --align align @ | `pair`: `sentences`
 """
 """Command lines, and how the paragraph or cell that names their keys begins."""
 
