@@ -278,6 +278,7 @@ CONTENT_POLICY = "default-src 'none'; style-src 'unsafe-inline'; script-src 'uns
 """What a browser may load for the page: nothing."""
 
 LEAST_SCALE = 0.75  # of the picture of a sentence: its letters are 13 pixels high
+_DRAWINGS = DRAWINGS | {SentenceView: (draw_sentence, sentence_title)}
 
 
 def page(title: str, runs: Sequence[Run] = (), gallery: Gallery | None = None) -> str:
@@ -334,7 +335,7 @@ def _summary(runs: Sequence[Run]) -> Table | None:
 
 def _picture(shown: Curves | Breakdown | SentenceView, name: str) -> Markup:
     """Return a picture; the name goes before the ids inside it, since a page holds several pictures."""
-    draw, title = (DRAWINGS | {SentenceView: (draw_sentence, sentence_title)})[type(shown)]
+    draw, title = _DRAWINGS[type(shown)]
     picture = svg_element(partial(draw, shown), title(shown), transparent=True)
     return Markup(re.sub(r'(\bid="|xlink:href="#|url\(#)', rf"\g<1>{name}-", picture))
 

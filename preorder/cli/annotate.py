@@ -47,7 +47,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     source.add_syntax_options(parser, f"{source.STANZA}, or the tags of the trees with --trees F")
     text = "also write the class of each token: number of classes to learn from the text, or a file of "
     text += "word<TAB>class lines (default: no classes; preorder train learns its own)"
-    parser.add_argument("--classes", metavar="N|F", default="0", help=text)
+    parser.add_argument("--classes", metavar="N|F", type=options.classes, default="0", help=text)
     text = "words, POS tags and, with --classes, classes, separated by tabs; beside it, Stanza's trees as "
     text += "OUT.trees or OUT.conllu, and classes that are learned as OUT.classes"
     options.add_output(parser, text)
@@ -152,7 +152,7 @@ def _beside(job: _Job, stanza: AnnotatorOptions | None) -> dict[str, str]:
         suffixes["trees"] = SUFFIXES[stanza.trees]
     if _learns_classes(job):
         suffixes["classes"] = ".classes"
-    if suffixes and job.out == files.STANDARD:
+    if suffixes and (job.out == files.STANDARD or is_special(job.out)):
         raise UsageError("--out is needed: trees and classes are written beside it")
     name, compression = split_suffix(job.out)
     return {kind: name + suffix + compression for kind, suffix in suffixes.items()}

@@ -172,11 +172,11 @@ def _pair(pair: Pair, most: int, seed: int) -> Answer:
 
     if pair.source.pos == STANZA:
         raise UsageError("--pos: give a file of tags, such as preorder annotate writes")
-    sentences, others = source.read_pair(pair)
+    sentences, others, *translations = source.read_pair(pair, keeps_targets=True)
     chosen = np.sort(np.random.default_rng(seed).permutation(len(sentences))[:most])
     if len(chosen) < 2:
         raise UsageError(f"{counted(len(chosen), 'line')}: too few")
-    texts = [[sentence.words for sentence in sentences]]
+    texts = [[sentence.words for sentence in sentences], *translations]
     words = [texts[0][index] for index in chosen]
     if pair.alignment is None:
         texts.append(others)
@@ -184,8 +184,6 @@ def _pair(pair: Pair, most: int, seed: int) -> Answer:
         alignments = align(words, [others[index] for index in chosen], DEFAULT_SYMMETRIZATION, seed)
     else:
         alignments = [others[index] for index in chosen]
-        if pair.target is not None:
-            texts.append(list(pair.read_target()))
     held = range(0, len(chosen), SHARE_HELD)
     seen = [index for index in range(len(chosen)) if index not in held]
     LOGGER.info(f"learning from {counted(len(seen), 'line')}")

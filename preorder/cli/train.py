@@ -72,7 +72,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     options.add_alignment(links, False, "are heeded by --method btg and neural-btg", nargs="+")
     text = "number of word classes to learn, 0 for none, or a file of word<TAB>class lines; without effect "
     text += f"if --annot has classes (default: {DEFAULT_CLASSES}; with --init the model's)"
-    options.add_files(parser, "N|F", classes=text)
+    parser.add_argument("--classes", metavar="N|F", type=options.classes, help=text)
     text = "begin from this model of the same --method, and keep its vocabulary, word classes, layers and "
     text += "network: continue with hand-made links, or with another language pair"
     options.add_files(parser, "DIR", init=text)

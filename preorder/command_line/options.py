@@ -18,6 +18,7 @@ from preorder.errors import UsageError, shown
 from preorder.io.files import STANDARD, read_parsed
 from preorder.learning.options import (
     ABOVE_ZERO,
+    MAX_CLASSES,
     MAX_N_BEST,
     MAX_SEED,
     MAX_THREADS,
@@ -266,6 +267,11 @@ ratio = partial(parse_number, 0, 100.0)
 word_reward = partial(parse_number, -100, 100.0)
 confidence = share = partial(parse_number, ABOVE_ZERO, 1.0)
 _percentage = partial(parse_number, 0, 100)
+
+
+def classes(text: str) -> str:
+    """Check ``--classes``, a number or the name of a file; a number is spelled in one way."""
+    return str(parse_number(0, MAX_CLASSES, text)) if text.isdecimal() else text
 
 
 def line_numbers(text: str) -> tuple[range, ...]:

@@ -117,7 +117,7 @@ def given_folder(arguments: argparse.Namespace, source: Source) -> Folder | None
         chosen = {name: getattr(arguments, name) for name in ("address", "tries", "patience")}
         chosen = {name: value for name, value in chosen.items() if value is not None}
         ray = RayOptions(gpus=arguments.gpu_share or GPU_SHARE, **chosen)
-    settings = {"--lang": source.lang, "--tagset": source.tagset}
+    settings = {"--lang": source.lang, "--tagset": source.tagset, "--tokenize": source.tokenize}
     return Folder(arguments.out_dir, arguments.shard or (1, 1), ray, settings)
 
 

@@ -28,7 +28,6 @@ from preorder.data.sentence import Alignment, Sentence
 from preorder.data.texts import check_tags, read_tokens, token_lines
 from preorder.errors import UsageError
 from preorder.io import files, storage
-from preorder.learning.options import MAX_CLASSES, check_number
 from preorder.progress import LOGGER
 from preorder.syntax.read import TAGSETS, Tagset, TreeFile, add_trees, known_tagset
 
@@ -246,16 +245,19 @@ def read_all_pairs(
     return sentences, others, sizes, tagset
 
 
-def read_pair(pair: Pair, trees: TreeFile | None = None) -> list[list[Any]]:
-    """Read sentences, and alignments that fit both sides; without alignments, the words of translations."""
+def read_pair(pair: Pair, trees: TreeFile | None = None, keeps_targets: bool = False) -> list[list[Any]]:
+    """Read sentences, and alignments that fit both sides; without alignments, the words of translations.
 
-    def checked(sentence: Sentence, alignment: Alignment, *target: Any) -> tuple[Sentence, Alignment]:
+    ``keeps_targets``: translations that stand beside alignments are a third list.
+    """
+
+    def checked(sentence: Sentence, alignment: Alignment, *target: Any) -> tuple[Any, ...]:
         alignment.check_within(len(sentence), *map(len, target))
-        return sentence.interned(), alignment
+        return sentence.interned(), alignment, *(target if keeps_targets else ())
 
     named = pair.source.name, read_sentences(pair.source, trees)
     targets = [] if pair.target is None else [(pair.target, pair.read_target())]
-    found: Iterator[tuple[Sentence, Any]]
+    found: Iterator[tuple[Any, ...]]
     if pair.alignment is not None:
         alignments = (pair.alignment, read_alignments(pair.alignment))
         found = files.map_parallel(checked, pair.alignment, named, alignments, *targets)
@@ -325,7 +327,7 @@ def _known_tagset(source: Source, model: Model) -> Tagset | None:
 def given_classes(classes: str) -> int | WordClasses:
     """Return the value of ``--classes``: the number of classes to learn, or the classes of a file."""
     if classes.isdecimal():
-        return check_number("classes", int(classes), 0, MAX_CLASSES)
+        return int(classes)
     if not storage.exists(classes):
         raise UsageError(f"--classes {classes}: neither a number nor a file")
     return WordClasses.read(classes)

@@ -1,14 +1,15 @@
 """Recognise tokenised text, and the output of other tools.
 
-A file of another kind is refused by its first filled line, with a remedy. Text that does not look tokenised
-gets one warning. Lines are passed on one by one: a stream is answered line by line.
+A file of another kind is refused by its first filled line, or by two where text may look like it, with a
+remedy. Text that does not look tokenised gets one warning. Lines are passed on one by one: a stream is
+answered line by line.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Sequence
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 from preorder.data.formats import parse_tokens
 from preorder.data.spellings import MARKS
@@ -24,21 +25,45 @@ LONG = 15  # characters: a longer line without a space is more than a word
 
 MARKUP = re.compile(r"\s*<(\?xml|!doctype|!--|srcset|refset|tstset|mteval|tmx|dataset|doc|seg)\b", re.I)
 _PLAIN = "give a file with one tokenised sentence a line"
-_KINDS = (  # pattern of the first filled line, kind of the file (None: a table), remedy
-    (MARKUP, "markup (SGML, XML or TMX)", f"preorder score reads WMT's test sets; else {_PLAIN}"),
-    (re.compile(r'\s*(\{\s*"[^"]*"\s*:|\[\s*\{|[{\[]\s*$)'), "JSON", _PLAIN),
-    (re.compile(r".*\S *\|\|\| +\S"), "a bitext, source ||| target", "cut it in two files, one a side"),
-    (re.compile(r"\S+( / \S+){3,}\s*$"), "jieba's output, word / word", "python -m jieba -d ' ' has spaces"),
-    (
+
+
+class Kind(NamedTuple):
+    """A kind of file that is not text."""
+
+    pattern: re.Pattern[str]  # of its first filled lines
+    name: str | None  # None: a table
+    remedy: str
+    lines: int = 1  # filled lines that must fit before it is refused
+
+
+_KINDS = (
+    Kind(MARKUP, "markup (SGML, XML or TMX)", f"preorder score reads WMT's test sets; else {_PLAIN}"),
+    Kind(re.compile(r'\s*(\{\s*"[^"]*"\s*:|\[\s*\{|[{\[]\s*$)'), "JSON", _PLAIN),
+    Kind(
+        re.compile(r".*\S *\|\|\| +\S"),
+        "a bitext, source ||| target",
+        "cut it in two files, one a side",
+        lines=2,
+    ),
+    Kind(
+        re.compile(r"\S+( / \S+){3,}\s*$"),
+        "jieba's output, word / word",
+        "python -m jieba -d ' ' has spaces",
+        lines=2,
+    ),
+    Kind(
         re.compile(r"[^\s/|]+([/|])\S+( [^\s/|]+\1\S+){3,}\s*$|\S+_[A-Z]+\$?( \S+_[^\s_a-z]+){3,}\s*$"),
         "words with their tags",
         "give the words, and the tags in a file for --pos",
+        lines=2,
     ),
-    (re.compile(r"[^\t]+\t[^\t,]*,[^\t]*,\*"), "MeCab's output", "mecab -O wakati writes words with spaces"),
-    (re.compile(r"# Sentence pair \("), "GIZA++'s output", "give the text that was aligned"),
-    (re.compile(r"Sentence #1\b"), "CoreNLP's output", "use its tokens, one sentence a line"),
-    (re.compile(r"1(\t[^\t]*){9}$"), "CoNLL-U", "`trees` reads it; give its words as text"),
-    (
+    Kind(
+        re.compile(r"[^\t]+\t[^\t,]*,[^\t]*,\*"), "MeCab's output", "mecab -O wakati writes words with spaces"
+    ),
+    Kind(re.compile(r"# Sentence pair \("), "GIZA++'s output", "give the text that was aligned"),
+    Kind(re.compile(r"Sentence #1\b"), "CoreNLP's output", "use its tokens, one sentence a line"),
+    Kind(re.compile(r"1(\t[^\t]*){9}$"), "CoNLL-U", "`trees` reads it; give its words as text"),
+    Kind(
         re.compile(r"\s*\S[^\t]*\t\s*\S"),
         None,
         "words<TAB>tags are for --annot of train, apply and show, or fields=2 of preorder.LineModel; "
@@ -51,14 +76,19 @@ _UNSPACED = re.compile(r"[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u
 
 
 def text_lines(path: str, lines: Iterator[str]) -> Iterator[str]:
-    """Yield the lines of a text; raise a DataError if the first filled line is of another kind of file."""
+    """Yield the lines of a text; raise a DataError if the first filled ones are of another kind of file."""
+    suspects, filled = _KINDS, 0
     for number, line in enumerate(lines, 1):
-        for pattern, kind, remedy in _KINDS:
-            if pattern.match(line):
-                what = f"the file is {kind}" if kind else "a tab in the line"
-                raise DataError(f"{what}: {remedy}", display_name(path), number)
+        is_filled = bool(line.strip()) and not line.startswith("#")  # of CoNLL-U, comments come first
+        filled += is_filled
+        fitting = tuple(kind for kind in suspects if kind.pattern.match(line))
+        for kind in fitting:
+            if kind.lines <= max(filled, 1):
+                what = f"the file is {kind.name}" if kind.name else "a tab in the line"
+                raise DataError(f"{what}: {kind.remedy}", display_name(path), number)
         yield line
-        if line.strip() and not line.startswith("#"):  # of CoNLL-U, comments come first
+        suspects = fitting if is_filled else suspects
+        if not suspects:
             break
     yield from lines
 

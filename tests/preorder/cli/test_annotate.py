@@ -56,6 +56,8 @@ def test_tags(run, folder, models):
     assert (folder / "annot").read_text().split("\n") == [*lines, ""]
     assert [sentence.classes for sentence in read_annotated("annot")] == [None] * 5
     assert not (folder / "annot.checkpoint").exists()
+    run(f"annotate --src src {FAKE} --classes 00 --out none")
+    assert not (folder / "none.classes").exists()
     with (folder / "open").open("w") as file:
         run(f"annotate --src src {FAKE} --out /dev/fd/{file.fileno()}")  # which no checkpoint lies beside
     assert (folder / "open").read_text() == (folder / "annot").read_text()

@@ -52,6 +52,15 @@ def test_a_pair_and_translations(bitext, run, tmp_path):
     assert all(text in printed for text in details)
 
 
+def test_links_and_a_target_that_is_read_once(bitext, run, monkeypatch):
+    """Its words count in the profile, as those of a file do."""
+    pair = f"diagnose --json --src {bitext}/train.svo --align {bitext}/train.align"
+    with (bitext / "train.sov").open(encoding="utf-8") as stream:
+        monkeypatch.setattr("sys.stdin", stream)
+        streamed = run(f"{pair} --tgt -").out
+    assert streamed == run(f"{pair} --tgt {bitext}/train.sov").out != run(pair).out
+
+
 def test_the_order_of_translations_by_links(bitext, run, tmp_path):
     """Of two systems one has a person's order and one the source's; neither shares a word with the person."""
     pytest.importorskip("eflomal")

@@ -106,6 +106,7 @@ def test_a_changed_model_option_or_folder(folder, model, apply, monkeypatch):
     remedy = "name another folder, or remove it\n"
     said = f"out was made with another --format ('features', now 'order'): {remedy}"
     assert apply("--format", "order", status=2) == said
+    assert "out was made with another --tokenize (" in apply("--tokenize", "en", status=2)
     shutil.copytree(model, "other")
     path = folder / "other/model.json"
     path.write_text(json.dumps(json.loads(path.read_text()), indent=1))

@@ -49,6 +49,7 @@ FOREIGN = {
     "CoNLL-U without comments": ("1\tI\tI\tPRON\tPRP\t_\t2\tnsubj\t_\t_\n", "CoNLL-U"),
     "a table": ("a b\tc d\n", "a tab in the line"),
 }
+BY_TWO_LINES = ("a bitext", "jieba", "words with their tags")
 PLAIN = [
     '[ " a ] b .',
     "{ x } .",
@@ -63,18 +64,22 @@ PLAIN = [
     "Sentence 1 is",
     "a b\t",
     "\ta",
+    "x ||| y",
+    "Mon / Tue / Wed / Thu",
+    "24/7 and/or he/she yes/no",
 ]
 
 
 @pytest.mark.parametrize("kind", FOREIGN)
-def test_a_file_of_another_kind_is_refused_at_its_first_filled_line(kind, tmp_path):
+def test_a_file_of_another_kind_is_refused_at_its_first_filled_lines(kind, tmp_path):
     text, what = FOREIGN[kind]
     path = tmp_path / "file"
-    path.write_text(f"\n \n{text}")
-    with pytest.raises(DataError, match=f"file:3: .*{what}"):
+    further = int(what in BY_TWO_LINES)
+    path.write_text(f"\n \n{text * 2}")
+    with pytest.raises(DataError, match=f"file:{3 + further}: .*{what}"):
         list(read_text(str(path), str))
-    path.write_text(f"# sent_id = 1\n{text}")
-    with pytest.raises(DataError, match=f"file:2: .*{what}"):
+    path.write_text(f"# sent_id = 1\n{text * 2}")
+    with pytest.raises(DataError, match=f"file:{2 + further}: .*{what}"):
         list(read_text(str(path), str))
 
 
