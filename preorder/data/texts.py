@@ -36,7 +36,7 @@ class Kind(NamedTuple):
     lines: int = 1  # filled lines that must fit before it is refused
 
 
-_KINDS = (
+_KINDS: tuple[Kind, ...] = (
     Kind(MARKUP, "markup (SGML, XML or TMX)", f"preorder score reads WMT's test sets; else {_PLAIN}"),
     Kind(re.compile(r'\s*(\{\s*"[^"]*"\s*:|\[\s*\{|[{\[]\s*$)'), "JSON", _PLAIN),
     Kind(

@@ -89,7 +89,7 @@ diagnose --src ab --align link | 1 line: too few
 diagnose --src pairs --align links --pos stanza | --pos: give a file of tags
 annotate --src src | give --lang, such as en or zh-hans
 annotate --src src --lang en --trees dependency | --out is needed: trees and classes are written beside it
-annotate --src src --pos f --classes 2 --out /dev/stdout | --out is needed: trees and classes are written beside it
+annotate --src src --pos f --classes 2 --out /dev/stdout | --out is needed: trees and classes
 annotate --src src --pos f --classes nowhere | --classes nowhere: neither a number nor a file
 annotate --src nowhere --pos f | nowhere: cannot be read: No such file or directory
 annotate --src s* --pos t* --out-dir out --classes 3 | --classes N learns from one text: learn them from it
