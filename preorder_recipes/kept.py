@@ -32,8 +32,6 @@ from preorder_recipes.pipeline.score import MANIFEST
 
 TAU, CONFIDENCE, TRANSLATION = "tau", "confidence", "translation"
 GROUPS = 4  # of sentences, equally many in each
-REPEATED = 4  # words of a sequence that a translation should not repeat
-LONG = 50  # source words of the longest sentences that count in a column of its own
 AT_EQUAL_LENGTH = "at equal length"
 GROUP_SCORES = (*BLEU_SCORES, "ter", "ribes")
 
@@ -117,17 +115,12 @@ def agreement(one: Permutation, other: Permutation, tokens: Sequence[int]) -> fl
 def _table(data: EvaluationData) -> Iterator[list[str]]:
     """Yield the titles of the columns, then a row for each system."""
     found = _score(data, METRICS)
-    short = [index for index, words in enumerate(data.source) if len(words) <= LONG]
-    of_short = _score(_some(data, short), METRICS[:1])
     titles = [SCORE_FORMATS[name].title for name in TRANSLATION_SCORES]
     parts = len(BLEU_SCORES)
-    ends = [f"up to {LONG}", "repeating"]
-    yield ["system (trainings)", *titles[:parts], AT_EQUAL_LENGTH, *titles[parts:], *ends]
+    yield ["system (trainings)", *titles[:parts], AT_EQUAL_LENGTH, *titles[parts:]]
     for name, runs in data.systems.items():
         scores = [_cell(found, name, score) for score in TRANSLATION_SCORES]
-        share = np.mean([_repeats(line) for run in runs for line in run])
-        ends = [SCORE_FORMATS["bleu"].format(of_short.systems[name]["bleu"]), f"{100 * share:.0f} %"]
-        yield [f"`{name}` ({len(runs)})", *scores[:parts], _equal_cell(found, name), *scores[parts:], *ends]
+        yield [f"`{name}` ({len(runs)})", *scores[:parts], _equal_cell(found, name), *scores[parts:]]
 
 
 def _grouped(data: EvaluationData, values: np.ndarray, title: str) -> Iterator[list[str]]:
@@ -175,13 +168,6 @@ def _equal_cell(found: Scoring, system: str) -> str:
     compared = equal.comparisons["bleu"]
     gain = SCORE_FORMATS["bleu"].format_difference(compared.difference)
     return f"{gain} ({p_value(compared.p_value)}) of {np.mean(equal.sentences):.0f}"
-
-
-def _repeats(line: str) -> bool:
-    """Say whether a sequence of four words occurs twice."""
-    words = line.split()
-    ends = range(REPEATED, len(words) + 1)
-    return len({tuple(words[end - REPEATED : end]) for end in ends}) < len(ends)
 
 
 if __name__ == "__main__":
