@@ -72,7 +72,7 @@ def _command(paper: str, table: PaperTable) -> str:
     minutes = sum(one.minutes * len(parsed_options(one).seeds) for one in experiments)
     line = f"python -m preorder_recipes.papers {paper} --table {shlex.quote(table.name)}"
     line += f" --data {experiments[0].data}=DIR --run DIR"
-    return f"`{line}`: {minutes / 60:.1f} hours of one core."
+    return f"`{line}`: {minutes / 60:.1f} core hours."
 
 
 def _body(table: PaperTable) -> Iterator[str]:

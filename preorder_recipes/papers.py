@@ -127,7 +127,7 @@ def train(tables: Sequence[PaperTable], more: Sequence[str], only_plan: bool) ->
         missing = {name: len(seeds) - number for name, number in made.items() if number < len(seeds)}
         if count := sum(missing.values()):
             trainings = f"{count} training{'s' * (count > 1)}"
-            hours = f"{count * experiment.minutes / 60:.1f} hours of one core"
+            hours = f"{count * experiment.minutes / 60:.1f} core hours"
             plan.append(f"{experiment.folder.name}: {trainings}, {hours}: {', '.join(missing)}")
     if plan or only_plan:
         print("\n".join(plan or ["nothing is missing"]), file=sys.stderr)

@@ -124,7 +124,7 @@ def test_the_plan(tmp_path, capsys, monkeypatch):
     line = ["chen2019", "--plan", "--run", str(tmp_path), "--table", "3", "--also", "--seeds", "1,2"]
     assert papers.main(line) == 0
     said = capsys.readouterr().err
-    assert said.startswith("ja-en: 14 trainings, 5.8 hours of one core: plain, plain_predicted_text, ")
+    assert said.startswith("ja-en: 14 trainings, 5.8 core hours: plain, plain_predicted_text, ")
     assert not list(tmp_path.iterdir())
     for folder in ("plain/seed1", "plain_predicted_text/seed1", "plain_predicted_text/seed2"):
         made = tmp_path / "ja-en/systems" / folder
@@ -132,7 +132,7 @@ def test_the_plan(tmp_path, capsys, monkeypatch):
         (made / "test.en").write_text("\n")
     assert papers.main(line) == 0
     said = capsys.readouterr().err
-    assert said.startswith("ja-en: 11 trainings, 4.6 hours of one core: plain, plain_additional, ")
+    assert said.startswith("ja-en: 11 trainings, 4.6 core hours: plain, plain_additional, ")
 
 
 def test_what_training_prints_is_not_in_the_page(tmp_path, capsys, monkeypatch):
@@ -184,11 +184,11 @@ def test_what_commands_have_printed_needs_no_model(tmp_path, capsys, monkeypatch
     write(tmp_path / "explicit-ja-en/refsr.Figure 5.txt", "PE 0.7500, 1.250 tokens away", "")
     line = ["chen2020", "--table", "Figure 5", "--run", str(tmp_path)]
     assert papers.main([*line, "--plan"]) == 0
-    assert capsys.readouterr().err == "ja-en: 1 training, 0.4 hours of one core: exgre\n"
+    assert capsys.readouterr().err == "ja-en: 1 training, 0.4 core hours: exgre\n"
     assert papers.main([*line, "--no-training"]) == 0
     page = capsys.readouterr().out
     command = "python -m preorder_recipes.papers chen2020 --table 'Figure 5' --data enja=DIR --run DIR"
-    assert f"\n\n`{command}`: 0.8 hours of one core.\n\nReFSR:\n" in page
+    assert f"\n\n`{command}`: 0.8 core hours.\n\nReFSR:\n" in page
     block = "\n\nReFSR:\n\n```\nPE 0.7500, 1.250 tokens away\n```\n\nNot trained yet: ExGRE.\n"
     assert block in page
 
