@@ -186,7 +186,7 @@ def translation_tables(found: Mapping[str, Mapping[str, Any]]) -> list[Table]:
     left = tuple((name, *map("{:.2f}".format, system["words"].values())) for name, system in found.items())
     heads = ("in the best order", *(key.replace("_", " ") for key in WORDS_LEFT))
     return [
-        Table("Order headroom, with 95 % intervals", columns, tuple(rows), note),
+        Table("Order headroom, with 95% intervals", columns, tuple(rows), note),
         Table("What is left: words a sentence", heads, left),
     ]
 

@@ -114,7 +114,7 @@ def breakdown_title(breakdown: Breakdown) -> str:
 
 
 def draw_curves(curves: Curves) -> Figure:
-    """Draw a panel for each score, with 95 % intervals."""
+    """Draw a panel for each score, with 95% intervals."""
     looks = styles(_names(curves))
     figure, panels = new_figure(len(curves.measures))
     labels = [group.label.replace(" to ", "…") for group in curves.groups]
@@ -143,7 +143,7 @@ def draw_curves(curves: Curves) -> Figure:
 
 
 def draw_breakdown(breakdown: Breakdown) -> Figure:
-    """Draw bars, the parts side by side, with 95 % intervals."""
+    """Draw bars, the parts side by side, with 95% intervals."""
     looks = styles(list(breakdown.systems))
     figure, (axes,) = new_figure(1)
     parts = list(next(iter(breakdown.systems.values())))

@@ -14,7 +14,7 @@ from preorder.metrics.significance import SIGNIFICANCE_LEVEL, Comparison
 
 @dataclass(frozen=True)
 class Estimate:
-    """A score, and the bounds of 95 % of its bootstrap resamples (too narrow for few sentences)."""
+    """A score, and the bounds of 95% of its bootstrap resamples (too narrow for few sentences)."""
 
     score: float
     interval: tuple[float, float]
@@ -148,7 +148,7 @@ class ScoreCell(NamedTuple):
 
     mean: str  # over the runs, with their standard deviation if there are several
     is_best: bool  # the best of several systems, or not significantly worse
-    interval: str  # the bounds of 95 % of the resamples
+    interval: str  # the bounds of 95% of the resamples
     arrow: str = ""  # significantly better or worse than the baseline
     p_values: str = ""  # by bootstrap and sign test
 
@@ -257,7 +257,7 @@ def scoring_table(scoring: Scoring) -> Table:
         for name in names
     )
     note = (
-        "Means of runs (± standard deviation), and what 95 % of bootstrap resamples lie between. "
+        "Means of runs (± standard deviation), and what 95% of bootstrap resamples lie between. "
         "* The best system, and those not significantly worse. "
         f"↑ better, ↓ worse than {baseline}, p < {SIGNIFICANCE_LEVEL}. {units}."
         f"{''.join(f' {line}.' for line in length_warnings(scoring))}"
@@ -280,7 +280,7 @@ def curve_tables(curves: Curves) -> list[Table]:
             (group.label, str(group.sentences), *(estimate_cell(line[k], form) for line in lines.values()))
             for k, group in enumerate(curves.groups)
         )
-        caption = f"{SCORE_FORMATS[name].label} by {curves.axis}, with 95 % intervals{skipped}"
+        caption = f"{SCORE_FORMATS[name].label} by {curves.axis}, with 95% intervals{skipped}"
         tables.append(Table(caption, (curves.axis, "sentences", *lines), rows, note))
     return tables
 

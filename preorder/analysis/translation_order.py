@@ -104,8 +104,8 @@ def order_verdict(name: str, found: Mapping[str, Mapping[str, float]]) -> str:
     """Return in a sentence how a system's order differs from people's, or from the source's."""
     one = found[name]
     if "differs" not in one:
-        return f"{name} keeps the source's order in {100 * one['in_order']:.0f} % of the sentences."
+        return f"{name} keeps the source's order in {one['in_order']:.0%} of the sentences."
     return (
-        f"{name} orders {100 * one['differs']:.0f} % of the sentences otherwise than the reference, "
-        f"which itself departs from the source's order in {100 - 100 * found[REFERENCE]['in_order']:.0f} %."
+        f"{name} orders {one['differs']:.0%} of the sentences otherwise than the reference, "
+        f"which itself departs from the source's order in {1 - found[REFERENCE]['in_order']:.0%}."
     )

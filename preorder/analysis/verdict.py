@@ -157,13 +157,13 @@ class Verdict:
         """The verdict in one or two sentences."""
         if self.profile.pairs < FEWEST:
             return f"Too little text: you have {self.profile.pairs:,} pairs, and {FEWEST:,} gained nothing."
-        share = f"{100 * self.profile.in_order:.0f} % of your sentences are in order already"
+        share = f"{self.profile.in_order:.0%} of your sentences are in order already"
         there = f"In the nearest case, {self.nearest.name}, {self.nearest.outcome}."
         if self.profile.in_order >= MOSTLY and not (self.is_near and self.nearest.sure):
             return f"Word order is not your problem: {share}." + (f" {there}" if self.is_near else "")
         if not self.is_near:
             return f"No case is near: {share}, and we have measured no text like yours. Try a small model."
-        way = f"{100 * self.profile.share_of_the_way:.0f} % of the way to the target's order"
+        way = f"{self.profile.share_of_the_way:.0%} of the way to the target's order"
         predicted = f"a quick preorderer goes {way}"
         if self.nearest.sure:
             return f"Word order is worth trying: {share}, and {predicted}. {there}"

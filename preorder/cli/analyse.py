@@ -30,7 +30,7 @@ EXAMPLES = """\
   preorder analyse examples --src test.en --ref test.ja --hyp base=base.ja btg=btg.ja
   preorder analyse robustness --ref test.ja --hyp base=swapped/base.{}.ja btg=swapped/btg.{}.ja
 
-The files may be any system's, a sentence a line. Intervals hold 95 % of the bootstrap's resamples.
+The files may be any system's, a sentence a line. Intervals hold 95% of the bootstrap's resamples.
 A name that is given several times is one system with several runs: its scores are their means.
 """
 PERCENT_FIELD = "{}"  # what stands for the percentage in the names of files
@@ -141,13 +141,13 @@ def _robustness(arguments: argparse.Namespace) -> None:
         if PERCENT_FIELD not in pattern:
             raise UsageError(f"{pattern}: no {PERCENT_FIELD} in it to stand for the percentage")
     systems = {
-        f"{name}, {percent} %": [pattern.replace(PERCENT_FIELD, str(percent)) for pattern in runs]
+        f"{name}, {percent}%": [pattern.replace(PERCENT_FIELD, str(percent)) for pattern in runs]
         for percent in arguments.percent
         for name, runs in patterns.items()
     }
     check_outputs([path for runs in systems.values() for path in runs], arguments.out)
     data = options.taken(Translations, arguments).read(systems=systems)
-    texts = {n: {name: data.systems[f"{name}, {n} %"] for name in patterns} for n in arguments.percent}
+    texts = {n: {name: data.systems[f"{name}, {n}%"] for name in patterns} for n in arguments.percent}
     found = robustness_curves(data.references, texts, arguments.metrics, data.options, arguments.seed)
     _show(found, arguments)
 

@@ -151,7 +151,7 @@ def _evaluate_orders(arguments: argparse.Namespace) -> None:
     print_table(title, ("", "tau", "tau_nakagawa", "frs", "complete match"), rows)
     is_aligned = [group != UNALIGNED for row in groups for group in row or ()]
     if sum(is_aligned) < SPARSE * len(is_aligned):
-        share = f"{100 * sum(is_aligned) / len(is_aligned):.0f} % of the tokens are aligned"
+        share = f"{sum(is_aligned) / len(is_aligned):.0%} of the tokens are aligned"
         print(f'Only {share}: the scores of "all tokens" say little, read "aligned tokens".')
     if calibrated is not None:
         _print_calibration(calibrated)

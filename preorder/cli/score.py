@@ -153,7 +153,7 @@ def _legend(scoring: Scoring, baseline: str | None) -> Iterator[str]:
     from preorder.metrics.scoring import LENGTH_TOLERANCE
     from preorder.metrics.significance import SIGNIFICANCE_LEVEL
 
-    yield "in square brackets: 95 % of the bootstrap's resamples"
+    yield "in square brackets: 95% of the bootstrap's resamples"
     if any(runs.deviation is not None for found in scoring.runs.values() for runs in found.values()):
         yield "± standard deviation over the runs of a system; the score is their mean"
     if len(scoring.systems) > 1:

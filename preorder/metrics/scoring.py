@@ -87,7 +87,7 @@ class Scoring:
     systems: dict[str, dict[str, Any]]  # system → score → its mean over runs, with the metrics' details
     signature: dict[str, str]  # metric → all that its scores depend on
     runs: dict[str, dict[str, Runs]]
-    intervals: dict[str, dict[str, tuple[float, float]]]  # the bounds of 95 % of the resamples
+    intervals: dict[str, dict[str, tuple[float, float]]]  # the bounds of 95% of the resamples
     significance: dict[str, Comparisons]  # each system but the baseline → comparisons with the baseline
     pairwise: dict[str, dict[str, Comparisons]]  # system → every other system → comparisons with that
     best: dict[str, Best]

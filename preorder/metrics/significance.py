@@ -33,7 +33,7 @@ class Comparison:
     """A system compared with another."""
 
     difference: float  # its score less the other's
-    interval: tuple[float, float]  # the bounds of 95 % of the resamples' differences
+    interval: tuple[float, float]  # the bounds of 95% of the resamples' differences
     p_value: float  # of the paired bootstrap
     sign_test_p_value: float
 
@@ -147,6 +147,6 @@ def sign_test_p_value(score: Score, system: np.ndarray, other: np.ndarray) -> fl
 
 
 def interval(values: np.ndarray) -> tuple[float, float]:
-    """Return the bounds of 95 % of the values; those that are no number (NaN) do not count."""
+    """Return the bounds of 95% of the values; those that are no number (NaN) do not count."""
     low, high = np.nanpercentile(values, (2.5, 97.5))
     return float(low), float(high)

@@ -140,7 +140,7 @@ def _gain(scores: Scoring, name: str, score: str) -> str:
 
 
 def draw(settings: Sequence[Setting]) -> Figure:
-    """Draw a panel for each direction: gains of BLEU with 95 % intervals against the number of pairs."""
+    """Draw a panel for each direction: gains of BLEU with 95% intervals against the number of pairs."""
     directions = [list(group) for _, group in groupby(settings, key=lambda one: one.direction)]
     directions = [group for group in directions if len(group) > 1]
     if not directions:

@@ -49,8 +49,8 @@ def test_systems_and_people():
     )
     assert found["reference"] == pytest.approx({"linked": 1, "tau": 1 / 3, "in_order": 2 / 3})
     assert found["same"]["differs"] == pytest.approx((0 + 2 / 3) / 2)  # the mean of two runs
-    text = "one orders 67 % of the sentences otherwise than the reference, which itself departs from the "
-    assert order_verdict("one", found) == text + "source's order in 33 %."
+    text = "one orders 67% of the sentences otherwise than the reference, which itself departs from the "
+    assert order_verdict("one", found) == text + "source's order in 33%."
     table = order_table(found)
     assert [row[0] for row in table.rows] == ["reference", "one", "same"]
     assert (table.rows[0][-1], table.rows[1][-1], table.note) == ("", "66.7%", BLIND_SPOTS)
@@ -65,7 +65,7 @@ def test_of_several_references_the_nearest_counts():
 def test_without_a_reference_the_source_is_compared():
     found = diagnose_orders([2], [], {"one": [[links(1, 0)]]})
     assert found == {"one": {"linked": 1, "tau": -1, "in_order": 0}}
-    assert order_verdict("one", found) == "one keeps the source's order in 0 % of the sentences."
+    assert order_verdict("one", found) == "one keeps the source's order in 0% of the sentences."
     assert "reference" not in " ".join(order_table(found).columns)
 
 

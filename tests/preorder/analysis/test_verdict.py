@@ -54,12 +54,12 @@ def test_beyond_two_and_a_half_steps_no_case_is_near(steps, is_near):
     [
         (
             TEXT,
-            "Word order is worth trying: 20 % of your sentences are in order already, and a quick ",
+            "Word order is worth trying: 20% of your sentences are in order already, and a quick ",
         ),
-        (replace(TEXT, in_order=0.68, tau=0.93), "Word order is not your problem: 68 % of your sentences"),
-        (replace(TEXT, length=200.0), "No case is near: 20 % of your sentences are in order already"),
-        (replace(TEXT, length=200.0, in_order=0.9), "Word order is not your problem: 90 % of your sentences"),
-        (replace(TEXT, tau=0.85, in_order=0.49), "An order is unlikely to pay: 49 % of your sentences"),
+        (replace(TEXT, in_order=0.68, tau=0.93), "Word order is not your problem: 68% of your sentences"),
+        (replace(TEXT, length=200.0), "No case is near: 20% of your sentences are in order already"),
+        (replace(TEXT, length=200.0, in_order=0.9), "Word order is not your problem: 90% of your sentences"),
+        (replace(TEXT, tau=0.85, in_order=0.49), "An order is unlikely to pay: 49% of your sentences"),
     ],
 )
 def test_the_text(text, expected):

@@ -149,7 +149,7 @@ def test_robustness(analyse, tmp_path):
 def test_robustness_names_the_text_that_has_subwords(run, analyse, tmp_path):
     write(tmp_path / "one.50", *["a@@ b"] * len(REFERENCE))
     assert (
-        "one, 50 % has subwords, as @@ says"
+        "one, 50% has subwords, as @@ says"
         in run("analyse robustness --ref ref --percent 50 --hyp one=one.{}").err
     )
 
@@ -159,7 +159,7 @@ def test_tables_for_people(analyse, run):
     assert "ours worse than base, by chrF" in printed
     assert "  source       a b\n  reference    x y .\n  base 100.00  x y .\n" in printed
     printed = run(f"analyse length --src src --align align {SYSTEMS}").out
-    assert "BLEU (0 to 100) by source length (tokens), with 95 % intervals; sentences in no" in printed
+    assert "BLEU (0 to 100) by source length (tokens), with 95% intervals; sentences in no" in printed
     assert "Kendall's tau (−1 to 1)" in printed
     printed = run(f"analyse precision {SYSTEMS}").out
     assert "In brackets the difference from base." in printed

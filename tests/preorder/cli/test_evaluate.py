@@ -65,7 +65,7 @@ def test_aligned_and_all_tokens(run, evaluate):
     assert taus == [("aligned tokens", "1.0000"), unreordered, ("all tokens", "-0.3333"), unreordered]
 
 
-@pytest.mark.parametrize(("links", "hint"), [("0-0 2-2", "└"), ("0-0", "Only 33 % of the tokens are")])
+@pytest.mark.parametrize(("links", "hint"), [("0-0 2-2", "└"), ("0-0", "Only 33% of the tokens are")])
 def test_few_links_say_little_of_all_tokens(run, evaluate, links, hint):
     evaluate("--order order", align=[links], order=["1 0 2"])  # JSON alone, whatever the links
     assert run("evaluate --align align --order order").out.splitlines()[-1].startswith(hint)
