@@ -91,12 +91,14 @@ class TrainingPlan:
         held_out_lines(len(chosen), self.held_out)
         return chosen
 
+    def read(self, sentences: Sequence[Sentence]) -> Sequence[Sentence]:
+        """Return sentences as the initial model reads them, if there is one."""
+        return sentences if self.initial is None else list(map(self.initial.annotate, sentences))
+
     def fit(self, bitext: Bitext, checkpoint: Checkpoint = NO_CHECKPOINT) -> Trained:
         """Learn from all lines but the held-out ones; return the preorderer, and training statistics."""
-        initial = None
-        if self.initial is not None:
-            initial = self.initial.preorderer
-            bitext = replace(bitext, sentences=list(map(self.initial.annotate, bitext.sentences)))
+        initial = None if self.initial is None else self.initial.preorderer
+        bitext = replace(bitext, sentences=self.read(bitext.sentences))
         learned, held_out = hold_out(bitext, self.held_out, self.options.seed)
         LOGGER.info(f"training {self.method} on {counted(len(learned), 'line')}; {len(held_out):,} held out")
         trained, found = method_class(self.method), []
@@ -165,22 +167,12 @@ def train_model(
         bitext = replace(bitext, sentences=list(map(found.add_to, sentences)))
     models: list[Preorderer] = []
     if cross_fitting is not None:
-        lines = plan.lines(bitext.sentences, bitext.pairs)
-        fit = partial(_fit_fold, plan, checkpoints)
-        threads = plan.options.threads
-        orders, models = cross_fit(bitext, lines, cross_fitting.folds, fit, threads, cross_fitting.keeps)
+        orders, models = cross_fit(plan, bitext, cross_fitting.folds, cross_fitting.keeps, checkpoints)
         cross_fitting.write(orders)
         LOGGER.info("cross-fitting is done" + ("" if models else "; the model itself follows"))
     trained = plan.together(models, bitext) if models else plan.train(bitext, checkpoints.part("all"))
     model = initial or Model(trained[0], found, lowercased=is_lowercased(sentences))
     return replace(model, preorderer=trained[0], training=trained[1], **about)
-
-
-def _fit_fold(
-    plan: TrainingPlan, checkpoints: Checkpoints, part: Bitext, name: str, threads: int
-) -> Preorderer:
-    plan = replace(plan, options=replace(plan.options, threads=threads))
-    return plan.fit(part, checkpoints.part(name))[0]
 
 
 def held_out_lines(lines: int, count: int | None) -> int:
@@ -198,7 +190,7 @@ def hold_out(bitext: Bitext, count: int | None, seed: int) -> tuple[Bitext, Bite
     return bitext.take(i for i in range(len(bitext)) if i not in held), bitext.take(sorted(held))
 
 
-def check_folds(chosen: Sequence[int], folds: int, held_out: int | None = None) -> None:
+def check_folds(chosen: Sequence[int], folds: int, held_out: int | None) -> None:
     """Refuse a fold without a line, and one beside which all lines are held out."""
     sizes = Counter(i % folds for i in chosen)
     if len(sizes) < folds:
@@ -206,29 +198,31 @@ def check_folds(chosen: Sequence[int], folds: int, held_out: int | None = None) 
     held_out_lines(len(chosen) - max(sizes.values()), held_out)
 
 
-Fit = Callable[[Bitext, str, int], Preorderer]
-"""Trains on a part of a bitext, on so many threads; the name of the part tells its checkpoint from others."""
-
-
 def cross_fit(
-    bitext: Bitext, chosen: Sequence[int], folds: int, fit: Fit, threads: int, keeps: bool = False
+    plan: TrainingPlan,
+    bitext: Bitext,
+    folds: int,
+    keeps: bool = False,
+    checkpoints: Checkpoints = NO_CHECKPOINTS,
 ) -> tuple[list[Permutation], list[Preorderer]]:
-    """Order every line by a model trained on the ``chosen`` lines of all folds but its own.
+    """Order every line by a model trained on the plan's lines of all folds but its own.
 
     Returns the models, too, if it ``keeps`` them. Line i belongs to fold ``i % folds``. With several threads
-    as many trainings run at a time, each in a process of its own; then ``fit`` has to be picklable.
+    as many trainings run at a time, each in a process of its own.
     """
-    check_folds(chosen, folds)
+    chosen = plan.lines(bitext.sentences, bitext.pairs)
+    check_folds(chosen, folds, plan.held_out)
     permutations: list[Any] = [None] * len(bitext)
     models = []
-    workers = min(threads, folds)
-    order = partial(_order_fold, fit, folds, threads // workers, keeps)
+    workers = min(plan.options.threads, folds)
+    of_fold = replace(plan, options=replace(plan.options, threads=plan.options.threads // workers))
+    work = partial(_fold, of_fold, checkpoints, folds, keeps)
     parts = (
         (fold, bitext.take(i for i in chosen if i % folds != fold), bitext.sentences[fold::folds])
         for fold in range(folds)
     )
     LOGGER.info(f"cross-fitting: {folds} models")
-    for (fold, *_), (orders, model) in in_processes(order, parts, workers if workers > 1 else 0):
+    for (fold, *_), (orders, model) in in_processes(work, parts, workers if workers > 1 else 0):
         permutations[fold::folds] = orders
         models.append(model)
     return permutations, [model for model in models if model is not None]
@@ -237,10 +231,10 @@ def cross_fit(
 _Part = tuple[int, Bitext, Sequence[Sentence]]  # a fold, what a model learns from for it, and its lines
 
 
-def _order_fold(
-    fit: Fit, folds: int, threads: int, keeps: bool, part: _Part
+def _fold(
+    plan: TrainingPlan, checkpoints: Checkpoints, folds: int, keeps: bool, part: _Part
 ) -> tuple[list[Permutation], Preorderer | None]:
     fold, seen, held = part
     with named(f"model {fold + 1} of {folds}"):
-        model = fit(seen, f"fold-{fold + 1}-of-{folds}", threads)
-        return model.order(held, threads), model if keeps else None
+        model, _ = plan.fit(seen, checkpoints.part(f"fold-{fold + 1}-of-{folds}"))
+        return model.order(plan.read(held), plan.options.threads), model if keeps else None

@@ -113,6 +113,17 @@ def test_parts_are_ordered_by_the_model_s_word_classes_too(folder, tmp_path, mon
     assert all(sentence.classes == classes.add_to(sentence).classes for sentence in ordered)
 
 
+def test_parts_are_ordered_by_the_tags_that_the_model_knows_too(folder, tmp_path, monkeypatch):
+    ordered, order = [], BTGPreorderer.order
+    monkeypatch.setattr(BTGPreorderer, "order", lambda *given: ordered.extend(given[1]) or order(*given))
+    tags = write(tmp_path / "tags", *(line.replace("X", "X/名詞") for line in TAGS))
+    more = ["--pos", tags, "--iterations", "1", "--cross-fit", "2"]
+    more += ["--cross-fit-out", str(tmp_path / "features")]
+    assert main(command(folder, "btg", "tagged", tmp_path / "m", *more)) == 0
+    assert len(ordered) == len(SOURCES)
+    assert {tag for sentence in ordered for tag in sentence.tags} == {"X"}
+
+
 def test_the_model_still_tags_plain_text_though_the_new_text_brings_its_tags(folder, tmp_path):
     stanza = AnnotatorOptions("en", tagset="xpos")
     save_model(

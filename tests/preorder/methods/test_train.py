@@ -1,5 +1,7 @@
 """Which lines are learned from, and cross-fitting."""
 
+from typing import ClassVar
+
 import pytest
 
 from preorder.data import Alignment, Bitext, Permutation, Sentence
@@ -67,39 +69,53 @@ class Remembering:
         ]
 
 
+class Recording(TrainingPlan):
+    """Trains models that remember; notes lengths, checkpoint and threads of each training."""
+
+    trained: ClassVar[list] = []
+
+    def fit(self, bitext, checkpoint):
+        self.trained.append((list(map(len, bitext.sentences)), checkpoint, self.options.threads))
+        return Remembering(bitext), {}
+
+
+class Parts:
+    """Checkpoints that are their names."""
+
+    def part(self, name):
+        return name
+
+
 def test_every_line_is_ordered_by_a_model_that_has_not_seen_it():
-    lines = unaligned(*range(2, 13))
-    trained = []
-
-    def fit(part, name, threads):
-        trained.append(([len(sentence) - 2 for sentence in part.sentences], name, threads))
-        return Remembering(part)
-
-    orders, models = cross_fit(lines, range(len(lines)), 4, fit, threads=1)
+    lengths = list(range(2, 13))
+    Recording.trained.clear()
+    orders, models = cross_fit(Recording.of("btg"), unaligned(*lengths), 4, checkpoints=Parts())
     assert not models
-    assert [order.positions for order in orders] == [tuple(range(n))[::-1] for n in range(2, 13)]
-    folds = [[i for i in range(11) if i % 4 != fold] for fold in range(4)]
-    assert trained == [(folds[i], f"fold-{i + 1}-of-4", 1) for i in range(4)]
-    trained.clear()
-    orders, models = cross_fit(lines, [0, 1, 4, 6, 9], 2, fit, threads=1, keeps=True)
-    assert (len(orders), len(models)) == (len(lines), 2)
-    assert [lines for lines, *_ in trained] == [[1, 9], [0, 4, 6]]  # of the chosen lines alone
+    assert [order.positions for order in orders] == [tuple(range(n))[::-1] for n in lengths]
+    folds = [[n for i, n in enumerate(lengths) if i % 4 != fold] for fold in range(4)]
+    assert Recording.trained == [(folds[i], f"fold-{i + 1}-of-4", 1) for i in range(4)]
+    Recording.trained.clear()
+    plan = Recording.of("btg", max_length=9)
+    orders, models = cross_fit(plan, unaligned(2, 3, 20, 20, 4, 20, 5, 20, 0, 6), 2, keeps=True)
+    assert (len(orders), len(models)) == (10, 2)
+    assert [lines for lines, *_ in Recording.trained] == [[3, 6], [2, 4, 5]]  # of the chosen lines alone
 
 
-def refuse(part, name, threads):
-    raise UsageError(f"no {name} on {threads}")
+class Refusing(TrainingPlan):
+    def fit(self, bitext, checkpoint):
+        raise UsageError(f"no {checkpoint} on {self.options.threads}")
 
 
 @pytest.mark.parametrize(("threads", "of_each"), [(1, 1), (2, 1), (5, 2)])
 def test_what_ends_one_training_ends_all(threads, of_each):
     """The threads are shared out among those that run at a time."""
     with pytest.raises(UsageError, match=f"^no fold-1-of-2 on {of_each}$"):
-        cross_fit(unaligned(1, 1, 1), [0, 1, 2], 2, refuse, threads)
+        cross_fit(Refusing.of("btg", threads=threads), unaligned(1, 1, 1), 2, checkpoints=Parts())
 
 
 def test_too_few_lines():
     with pytest.raises(UsageError, match="too few lines to train on for 4 folds"):
-        cross_fit(unaligned(1, 1, 1), [0, 1, 2], 4, Remembering, threads=1)
+        cross_fit(plan(), unaligned(1, 1, 1), 4)
 
 
 @pytest.mark.parametrize(
