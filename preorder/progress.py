@@ -9,10 +9,8 @@ from __future__ import annotations
 import contextlib
 import logging
 import sys
-import threading
 import time
 from collections.abc import Callable, Iterable, Iterator
-from datetime import timedelta
 from typing import TYPE_CHECKING, Any, TypeVar
 
 if TYPE_CHECKING:
@@ -62,7 +60,7 @@ def named(name: str) -> Iterator[None]:
 
 @contextlib.contextmanager
 def progress_bar(
-    unit: str, total: int | None = None, done: int = 0, text: str = "", stays: bool = True
+    unit: str, total: int | None = None, done: int = 0, text: str = ""
 ) -> Iterator[Callable[..., None]]:
     """Give a function that adds a number of items, and puts a second argument, a text, before the bar.
 
@@ -78,7 +76,7 @@ def progress_bar(
     of_all = "" if total is None else f" of {total:,}"
     counted = TextColumn("{task.completed:,.0f}" + f"{of_all} {unit}")
     columns = TextColumn("{task.description}", markup=False), BarColumn(20), TaskProgressColumn(), counted
-    settings: dict[str, Any] = {"redirect_stdout": False, "redirect_stderr": False, "transient": not stays}
+    settings: dict[str, Any] = {"redirect_stdout": False, "redirect_stderr": False}
     _display = bar = Progress(*columns, TimeRemainingColumn(), console=Console(file=sys.stderr), **settings)
     try:
         with _display:
@@ -132,41 +130,3 @@ def progress(items: Iterable[T], unit: str, total: int | None = None, done: str 
         for item in items:
             yield item
             add(1)
-
-
-@contextlib.contextmanager
-def shard_progress(shards: int, size: int) -> Iterator[Callable[..., None]]:
-    """Give a function that counts lines, shards and bytes of input.
-
-    A bar or log lines show shards, lines, lines a second, and the time left for ``size`` bytes of input.
-    """
-    begin, lock = time.monotonic(), threading.Lock()
-    all_lines = done = done_size = 0
-
-    def message() -> str:
-        seconds = time.monotonic() - begin
-        rate = all_lines / seconds if seconds else 0
-        left = seconds * (size - done_size) / done_size if done_size else 0
-        text = f"{done:,} of {shards:,} shards, {all_lines:,} lines, {rate:,.0f} a second"
-        return f"{text}, {timedelta(seconds=round(left))} left" if left > 0 else text
-
-    is_drawn = has_bars()
-    interval = 1 if is_drawn else INTERVAL
-    with progress_bar("shards", shards, stays=False) as add_to_bar:
-        next_line = begin + (0 if is_drawn else interval)
-
-        def add(lines: int, more: int = 0, bytes_done: int = 0) -> None:
-            nonlocal all_lines, done, done_size, next_line
-            with lock:
-                all_lines, done, done_size = all_lines + lines, done + more, done_size + bytes_done
-                add_to_bar(more)
-                if time.monotonic() < next_line:
-                    return
-                if is_drawn:
-                    add_to_bar(0, message())
-                else:
-                    LOGGER.info(message())
-                next_line = time.monotonic() + interval
-
-        yield add
-    LOGGER.info(message())

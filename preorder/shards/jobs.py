@@ -15,14 +15,14 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cache, partial
-from typing import Any, NamedTuple
+from typing import Any
 
 from preorder.errors import DataError, PreorderError, UsageError, shown
 from preorder.io import files, storage
 from preorder.io.atomic import create_file
 from preorder.io.storage import is_url
 from preorder.processes import in_order, in_processes
-from preorder.progress import LOGGER, shard_progress
+from preorder.progress import LOGGER, counting
 
 MANIFEST = ".preorder.json"
 
@@ -52,16 +52,10 @@ Tick = Callable[[int], Any]  # counts lines that are done
 Work = Callable[[Shard, Tick], None]  # processes a shard: writes all of its output, or none
 
 
-class Report(NamedTuple):
-    """The result of a shard: its lines that are not counted yet, and what is wrong with its input."""
-
-    lines: int
-    failure: DataError | None
-
-
-Reports = Iterator[tuple[Shard, Report]]  # each as soon as its shard is done
-Engine = Callable[[Work, Iterable[Shard], Tick], Reports]
-"""Runs shards, and yields each with its report when it is done."""
+Results = Iterator[tuple[Shard, DataError | None]]
+"""Each shard as soon as it is done, with what is wrong with its input."""
+Engine = Callable[[Work, Iterable[Shard]], Results]
+"""Runs shards."""
 
 
 def find_shards(patterns: Mapping[str, str], folder: str, outputs: Outputs = Shard.outputs) -> list[Shard]:
@@ -149,35 +143,30 @@ def run_shards(shards: Sequence[Shard], work: Work, engine: Engine, is_done: Cal
     if not to_do:
         return
     failures: dict[str, DataError] = {}
-    try:
-        known = storage.sizes(shard.source for shard in to_do)
-    except DataError:  # a storage that serves files without listing them
-        known = {}
-    sizes = {shard.output: known.get(shard.source, 0) for shard in to_do}
-    with shard_progress(len(to_do), sum(sizes.values())) as progress:
-        for shard, report in engine(work, to_do, progress):
-            progress(report.lines, 1, sizes[shard.output])
-            if report.failure is not None:
-                failures[shard.output] = report.failure
-                LOGGER.warning(f"left out: {report.failure}")
-    for output in filter(failures.__contains__, sizes):  # in the order of the shards, not as they came
-        LOGGER.error(str(failures[output]))
+    with counting("shards", len(to_do), "done") as add:
+        for shard, failure in engine(work, to_do):
+            add(1)
+            if failure is not None:
+                failures[shard.output] = failure
+                LOGGER.warning(f"left out: {failure}")
+    for shard in to_do:  # in their order, not as they came
+        if shard.output in failures:
+            LOGGER.error(str(failures[shard.output]))
     if failures:
         raise ShardsError(f"{len(failures):,} of {len(shards):,} shards failed; the others are there")
 
 
-def in_threads(workers: int, work: Work, shards: Iterable[Shard], tick: Tick) -> Reports:
+def in_threads(workers: int, work: Work, shards: Iterable[Shard]) -> Results:
     """Run shards on threads of this process; ``partial(in_threads, workers)`` is an engine."""
     stopped = threading.Event()
 
-    def tick_or_stop(lines: int) -> None:
+    def stop(_: int) -> None:
         if stopped.is_set():
             raise _Stopped
-        tick(lines)
 
     with ThreadPoolExecutor(workers) as pool:
         try:
-            yield from in_order(lambda one: pool.submit(_report, work, tick_or_stop, one), shards, workers)
+            yield from in_order(lambda one: pool.submit(run_shard, work, one, stop), shards, workers)
         finally:
             stopped.set()
 
@@ -186,26 +175,18 @@ class _Stopped(Exception):
     pass
 
 
-def in_worker_processes(workers: int, work: Work, shards: Iterable[Shard], tick: Tick) -> Reports:
+def in_worker_processes(workers: int, work: Work, shards: Iterable[Shard]) -> Results:
     """Run each shard in a worker process, or in this process with 0 workers."""
-    if workers:
-        yield from in_processes(partial(done_alone, work), shards, workers)
-    else:
-        yield from ((shard, _report(work, tick, shard)) for shard in shards)
+    return in_processes(partial(run_shard, work), shards, workers)
 
 
-def done_alone(work: Work, shard: Shard) -> Report:
-    """Run a shard whose lines are counted at its end."""
-    lines: list[int] = []
-    return _report(work, lines.append, shard)._replace(lines=sum(lines))
-
-
-def _report(work: Work, tick: Tick, shard: Shard) -> Report:
-    """Run a shard; an error about one of its inputs becomes part of the report."""
+def run_shard(work: Work, shard: Shard, tick: Tick = lambda _: None) -> DataError | None:
+    """Run a shard; return what is wrong with one of its inputs. Other errors are raised."""
     try:
         work(shard, tick)
     except DataError as error:
-        if error.file not in shard.inputs.values():
+        paths = shard.inputs.values()
+        if error.file not in {*paths, *map(files.display_name, paths)}:
             raise
-        return Report(0, error)
-    return Report(0, None)
+        return error
+    return None

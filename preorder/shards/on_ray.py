@@ -28,7 +28,7 @@ from typing import Any
 
 from preorder.errors import DataError, PreorderError, UsageError, require
 from preorder.progress import LOGGER
-from preorder.shards.jobs import Report, Reports, Shard, Tick, Work, done_alone
+from preorder.shards.jobs import Results, Shard, Work, run_shard
 
 GPU_SHARE = 0.25
 """Share of a GPU that a task takes: Stanza's models and a batch need some 4 GB."""
@@ -43,8 +43,8 @@ TIMEOUT = 10.0  # seconds for a first answer of a cluster
 Facts = Callable[[], dict[str, Any]]
 """Returns values, by name, that must be the same on all machines; it can be pickled."""
 
-Outcome = tuple[Report | Exception, list[logging.LogRecord]]
-"""The result of a shard: a report, or an error that ends the run; and warnings."""
+Outcome = tuple[DataError | None, Exception | None, list[logging.LogRecord]]
+"""What is wrong with the input of a shard, an error that ends the run, and warnings."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +63,7 @@ class RayOptions:
         return {"CPU": self.cpus} | ({"GPU": self.gpus} if self.gpus else {})
 
 
-def on_ray(options: RayOptions, facts: Facts, work: Work, shards: Iterable[Shard], _: Tick) -> Reports:
+def on_ray(options: RayOptions, facts: Facts, work: Work, shards: Iterable[Shard]) -> Results:
     """Run shards on a cluster, as many at once as it has room for, and yield each when it is done.
 
     With options and facts bound it is an engine of :mod:`preorder.shards`. The work can be pickled.
@@ -93,7 +93,7 @@ class _Run:
         self._next_look = self._last_worker = time.monotonic()
         self._logged: set[str | None] = set()
 
-    def results(self) -> Reports:
+    def results(self) -> Results:
         """Yield each shard when it is done or given up."""
         while self._waiting or self._given:
             self._look_for_room()
@@ -136,7 +136,7 @@ class _Run:
         if now - self._last_worker > self._options.patience:
             raise UsageError(f"no worker on Ray for {self._options.patience:g} seconds: {state}")
 
-    def _take(self, answers: Any) -> Reports:
+    def _take(self, answers: Any) -> Results:
         """Take the answer of a task; yield its shard if it is done, or queue it again if the worker died."""
         job, errors = self._given[answers], self._ray.exceptions
         try:
@@ -154,34 +154,35 @@ class _Run:
                 return
             tries = f"given up after {job.tries} tries"
             reason = f"{tries}: each time the worker died, for lack of memory perhaps"
-            yield job.shard, Report(0, DataError(reason, job.shard.source))
+            yield job.shard, DataError(reason, job.shard.source)
             return
         if outcome is None:
             job.has_begun = True
             return
         del self._given[answers]
-        result, records = outcome
+        failure, fault, records = outcome
         for record in records:
             once = getattr(record, "once", None)
             if once is None or once not in self._logged:
                 LOGGER.handle(record)
             self._logged.add(once)
-        if isinstance(result, Exception):
-            raise result
-        yield job.shard, result
+        if fault is not None:
+            raise fault
+        yield job.shard, failure
 
 
 def _do(package: Sequence[Any], shard: Shard) -> Iterator[Outcome | None]:
     """Run a shard in a process of Ray's: yield None when it begins, then its outcome."""
-    result: Report | Exception
+    failure: DataError | None = None
+    fault: Exception | None = None
     _WARNINGS.flush()
     try:
         work = _unpack(package[0])
         yield None
-        result = done_alone(work, shard)
+        failure = run_shard(work, shard)
     except (PreorderError, OSError, MemoryError) as error:
-        result = error
-    yield result, _WARNINGS.buffer
+        fault = error
+    yield failure, fault, _WARNINGS.buffer
 
 
 @functools.cache
