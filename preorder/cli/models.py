@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-from dataclasses import asdict
 
 from preorder.command_line import options, print_tables
 from preorder.io import files
@@ -29,17 +28,16 @@ def run(arguments: argparse.Namespace) -> None:
 
     cards = list(map(read_card, shipped_models()))
     if arguments.json:
-        files.write_json(files.STANDARD, [asdict(card) for card in cards])
+        files.write_json(files.STANDARD, cards)
         return
     tau = SCORE_FORMATS["tau"].format
-    what = [(one.name, one.source, one.target, f"{one.size / 1e6:.1f} MB", one.date) for one in cards]
-    right = [
-        (one.name, text.text, tau(text.unreordered), tau(text.tau)) for one in cards for text in one.measured
-    ]
-    learned = [
-        (one.name, text.name, f"{text.pairs:,}", text.licence) for one in cards for text in one.trained_on
-    ]
-    licences = "\n".join(f"{one.name} is licensed under {one.licence}." for one in cards)
+    what, right, learned = [], [], []
+    for card in cards:
+        name = card["name"]
+        what.append((name, card["source"], card["target"], f"{card['size'] / 1e6:.1f} MB", card["date"]))
+        right += [(name, one["text"], tau(one["unreordered"]), tau(one["tau"])) for one in card["measured"]]
+        learned += [(name, one["name"], f"{one['pairs']:,}", one["licence"]) for one in card["trained_on"]]
+    licences = "\n".join(f"{card['name']} is licensed under {card['licence']}." for card in cards)
     print_tables(
         [
             Table("Models", ("model", "source", "order of", "size", "date"), tuple(what)),
