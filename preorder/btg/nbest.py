@@ -313,37 +313,26 @@ def _push(stack, depth, entry, context, begin, end):
     return depth + 1
 
 
-@entry_point
-def context_of(begin, end, n):
+def context_of(begin: int, end: int, n: int) -> int:
     """Return the context of the root of a piece, ``[begin, end)`` of n tokens."""
     if end < n:
         return STRAIGHT * 2 + LEFT
     return STRAIGHT * 2 + RIGHT if begin else ROOT_CONTEXT
 
 
-@entry_point
-def join(nodes, count, begin, end, n):
-    """Write the node ``count`` that joins a piece to what follows, if anything does; return 1, or 0."""
-    if end == n:
-        return 0
-    nodes[count, 0], nodes[count, 1], nodes[count, 2] = begin, end, n
-    nodes[count, 3], nodes[count, 4] = STRAIGHT, context_of(begin, n, n)
-    return 1
-
-
 def join_pieces(pieces: Iterable[tuple[int, int, list[ScoredTree]]], n: int, k: int) -> list[ScoredTree]:
     """Join the best trees of pieces (begin, end, trees) of n tokens, from left to right, into the k best."""
     best = [ScoredTree(np.float32(0), np.empty((0, NODE_FIELDS), np.int32))]
     for begin, end, trees in pieces:
-        joint = np.empty((1, NODE_FIELDS), np.int32)
-        joint = joint[: join(joint, 0, begin, end, n)]
+        joint = [[begin, end, n, STRAIGHT, context_of(begin, n, n)]] if end < n else []
+        above = np.array(joint, np.int32).reshape(-1, NODE_FIELDS)
         heap = [(-(tree.score + trees[0].score), i, 0) for i, tree in enumerate(best)]
         heapq.heapify(heap)
         joined: list[ScoredTree] = []
         while heap and len(joined) < k:
             negative, i, j = heapq.heappop(heap)
             nodes = trees[j].nodes + np.array([begin, begin, begin, 0, 0], np.int32)
-            joined.append(ScoredTree(-negative, np.concatenate((best[i].nodes, joint, nodes))))
+            joined.append(ScoredTree(-negative, np.concatenate((best[i].nodes, above, nodes))))
             if j + 1 < len(trees):
                 heapq.heappush(heap, (-(best[i].score + trees[j + 1].score), i, j + 1))
         best = joined

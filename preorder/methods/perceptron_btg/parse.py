@@ -14,11 +14,11 @@ from typing import TypeVar
 
 import numpy as np
 
-from preorder.btg.grammar import NODE_FIELDS
+from preorder.btg.grammar import NODE_FIELDS, ROOT_CONTEXT
 from preorder.btg.inversions import inversions
-from preorder.btg.nbest import EXACT, ScoredTree, context_of, join, join_pieces, kbest
+from preorder.btg.nbest import EXACT, ScoredTree, context_of, join_pieces, kbest
 from preorder.btg.scores import Scores
-from preorder.btg.viterbi import best_tree, positions_of
+from preorder.btg.viterbi import all_positions, best_tree, positions_of
 from preorder.compiled import entry_point
 from preorder.learning.encode import Batch
 from preorder.methods.perceptron_btg.scorer import score_boundaries, score_sentence
@@ -40,6 +40,13 @@ def parse(tables: Tables, shape: np.ndarray, batch: Batch, threads: int) -> tupl
         boundaries = np.linspace(0, batch.lengths.size, threads * CHUNKS + 1).astype(np.int64)
         with ThreadPoolExecutor(threads) as pool:
             list(pool.map(run, boundaries[:-1], boundaries[1:]))
+    is_long = batch.lengths > EXACT
+    if is_long.any():
+        first = (np.cumsum(batch.lengths) - batch.lengths)[is_long]
+        long = batch._replace(starts=batch.starts[is_long], lengths=batch.lengths[is_long])
+        for begin, ((_, tree),) in zip(first, parse_kbest(tables, shape, long, 1, threads), strict=True):
+            end = begin + len(tree) + 1
+            nodes[begin : end - 1], positions[begin:end] = tree, all_positions(tree[None], end - begin)
     return nodes, positions
 
 
@@ -78,7 +85,7 @@ def _for_all(
     """Search each sentence: its pieces, and how many tokens it has."""
 
     def pieces(tokens: np.ndarray, n: int) -> Iterator[_Piece]:
-        for begin, end in pairwise(cuts_of(tables, tokens, n).tolist() if n else ()):
+        for begin, end in pairwise(cuts_of(tables, tokens, n) if n else ()):
             scores, _ = score_sentence(tables, shape, tokens[:, begin : end + 2], end - begin)
             yield begin, end, context_of(begin, end, n), scores
 
@@ -91,38 +98,26 @@ def _for_all(
 
 @entry_point
 def _parse_sentences(tables, shape, batch, nodes, positions, first, last):
+    """Parse those of the sentences that are not cut."""
     for sentence in range(first, last):
         n = batch.lengths[sentence]
-        if n == 0:
-            continue
-        start = batch.starts[sentence]
-        offset = start - sentence - 1
-        tree, tokens = nodes[offset : offset + n - 1], batch.tokens[:, start - 1 : start + n + 1]
-        cuts, count = cuts_of(tables, tokens, n), 0
-        for p in range(cuts.size - 1):
-            begin, end = cuts[p], cuts[p + 1]
-            count += join(tree, count, begin, end, n)
-            size = end - begin
-            if size > 1:
-                scores, _ = score_sentence(tables, shape, tokens[:, begin : end + 2], size)
-                piece = tree[count : count + size - 1]
-                best_tree(scores, size, context_of(begin, end, n), piece)
-                for node in piece:  # to add to a slice takes numba seconds to compile
-                    for field in range(3):
-                        node[field] += begin
-                count += size - 1
-        positions_of(tree, positions[offset : offset + n])
+        if 0 < n <= EXACT:
+            start = batch.starts[sentence]
+            offset = start - sentence - 1
+            tree = nodes[offset : offset + n - 1]
+            if n > 1:
+                scores, _ = score_sentence(tables, shape, batch.tokens[:, start - 1 : start + n + 1], n)
+                best_tree(scores, n, ROOT_CONTEXT, tree)
+            positions_of(tree, positions[offset : offset + n])
 
 
-@entry_point
-def cuts_of(tables, tokens, n):
-    """Return the boundaries between which the pieces of a sentence lie: int64, from 0 to n."""
+def cuts_of(tables: Tables, tokens: np.ndarray, n: int) -> list[int]:
+    """Return the boundaries between which the pieces of a sentence lie, from 0 to n."""
     cuts = [0]
     if n > EXACT:
         split = score_boundaries(tables, tokens, n)[3]
         preference = split[:, 0] - split[:, 1]
         while n - cuts[-1] > EXACT:
             first, last = cuts[-1] + EXACT // 2 + 1, cuts[-1] + EXACT + 1
-            cuts.append(first + np.argmax(preference[first:last]))
-    cuts.append(n)
-    return np.array(cuts)
+            cuts.append(first + int(preference[first:last].argmax()))
+    return [*cuts, n]
