@@ -71,6 +71,7 @@ VALUES = {
     "swan_logits": 7,
     "bfloat16": True,
 }
+ROUNDING = 1e-5
 
 
 def test_the_table_has_every_option():
@@ -80,20 +81,33 @@ def test_the_table_has_every_option():
     assert set(vars(parser.parse_known_args([])[0])) - before == VALUES.keys()
 
 
-def effects(opt):
-    """Return the loss, all gradients and the optimiser's settings of a model on one batch."""
-    model, loss, gradients = learn_from_a_batch(opt)
+@functools.cache
+def weights_of(family):
+    """Return the initial weights without further options: an option that changes only these has no effect."""
+    return learn_from_a_batch(make_opt(**FAMILIES[family]))[0].state_dict()
+
+
+def effects(opt, weights):
+    """Return the loss, the norms of all gradients and the optimiser's settings of a model on one batch."""
+    model, loss, gradients = learn_from_a_batch(opt, weights=weights)
     groups = build_torch_optimizer(model, opt).param_groups
-    gradients = {name: grad.flatten().tolist() for name, grad in gradients.items() if grad is not None}
-    limits = getattr(getattr(model.decoder, "limits", None), "logits", None)
     settings = [{key: value for key, value in group.items() if key != "params"} for group in groups]
-    return loss.item(), gradients, settings, limits
+    limits = getattr(getattr(model.decoder, "limits", None), "logits", None)
+    norms = {name: grad.norm().item() for name, grad in gradients.items() if grad is not None}
+    numbers = {"loss": loss.item(), **{name: norm for name, norm in norms.items() if norm > ROUNDING}}
+    return numbers, settings, limits
 
 
 @pytest.fixture(scope="module")
 def plain_effects():
-    """Return a function from a family to its effects without further options."""
-    return functools.cache(lambda family: effects(make_opt(**FAMILIES[family])))
+    """Return a function from a family to its effects without further options, but for rounding."""
+
+    @functools.cache
+    def effects_of(family):
+        numbers, *settings = effects(make_opt(**FAMILIES[family]), weights_of(family))
+        return pytest.approx(numbers, rel=ROUNDING, abs=ROUNDING), *settings
+
+    return effects_of
 
 
 @pytest.mark.parametrize("most", [1, pytest.param(len(FAMILIES), marks=pytest.mark.slow)])
@@ -115,9 +129,10 @@ def test_an_option_has_an_effect_or_is_refused(plain_effects, name, most):
                 ignored.append((family, opt))
     assert accepted, name
     for family, opt in accepted[-most:]:
-        assert effects(opt) != plain_effects(family), (name, family)
+        weights = {} if name == "embedding_init" else weights_of(family)
+        assert effects(opt, weights) != plain_effects(family), (name, family)
     for family, opt in ignored[:most]:
-        assert effects(opt) == plain_effects(family), (name, family)
+        assert effects(opt, weights_of(family)) == plain_effects(family), (name, family)
     for message in refused:
         assert message.startswith((name, "reordering_embedding and add", "the reordering loss")), message
         assert "\n" not in message

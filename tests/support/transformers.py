@@ -81,16 +81,22 @@ def decode(model, src, src_len, tgt, **kwargs):
     return model.decoder(tgt, enc_out, src_len=src_len, **kwargs)
 
 
-def learn_from_a_batch(opt, precision=None):
-    """Return the model of these options, its loss on one batch, and all its gradients by name."""
+def learn_from_a_batch(opt, precision=None, weights=()):
+    """Return the model of these options, its loss on one batch, and all its gradients by name.
+
+    It begins with those of the weights given that have a name and shape of its own.
+    """
     torch.manual_seed(1)
     vocabs = make_vocabs(FEATURES if opt.n_src_feats else None)
     model = build_model(opt, opt, vocabs, None, -1)
+    for name, own in model.state_dict().items():
+        if name in weights and weights[name].shape == own.shape:
+            own.copy_(weights[name])
+    torch.manual_seed(2)  # one batch, however many numbers the model has taken
     src = torch.stack([torch.randint(4, 24, (6, 9)), torch.randint(5, 14, (6, 9))], dim=-1)
     batch = {"src": src[..., : 1 + opt.n_src_feats], "srclen": torch.tensor([9, 8, 7, 5, 3, 2])}
     batch |= {"tgt": torch.randint(4, 24, (6, 7, 1)), "tgtlen": torch.full((6,), 7)}
     compute = LossCompute.from_opts(opt, model, vocabs["tgt"])
-    torch.manual_seed(2)
     with torch.autocast("cpu", precision, enabled=precision is not None):
         states, attention = model(batch["src"], batch["tgt"], batch["srclen"])
         loss, _ = compute(batch, states, attention)
