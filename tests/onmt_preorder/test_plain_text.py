@@ -20,7 +20,7 @@ from preorder_recipes.pipeline import subwords
 from tests.support.language import features, sentence, translation, write_texts
 from tests.support.opennmt import TINY, call, train, write_vocabularies
 from tests.support.running import ROOT
-from tests.support.texts import read, write
+from tests.support.texts import links, read, write
 
 pytestmark = pytest.mark.slow
 
@@ -189,17 +189,21 @@ def test_the_server(folder, expected, preorderer, monkeypatch):
 
 
 def test_tags_for_a_preorderer_that_reads_them(folder, tmp_path, monkeypatch, capsys):
-    """As ``preorder apply`` orders by them; each translation is that of its features."""
+    """As ``preorder apply`` orders by them, which alone say of what order a sentence is.
+
+    Each translation is that of its features.
+    """
     monkeypatch.chdir(folder)
     texts = [sentence(seed) for seed in range(60)]
-    reversing = [" ".join(f"{i}-{len(words) - 1 - i}" for i in range(len(words))) for words in texts]
-    tags = [" ".join(f"T{len(word)}" for word in words) for words in texts]
-    preorder.train([*map(" ".join, texts)], reversing, tags=tags, iterations=2).save(str(tmp_path / "tagged"))
+    orders = [range(len(words))[:: 1 - 2 * (seed % 2)] for seed, words in enumerate(texts)]
+    tags = [" ".join(["Reversed" if seed % 2 else "Kept"] * len(words)) for seed, words in enumerate(texts)]
+    trained = preorder.train([*map(" ".join, texts)], [*map(links, orders)], tags=tags, iterations=5)
+    trained.save(str(tmp_path / "tagged"))
     write(folder / "some", *map(" ".join, texts))
     write(folder / "some.pos", *tags)
     given = f"--model {tmp_path}/tagged --src some --pos some.pos --out some.features".split()
     assert preorder_command(["apply", *given]) == 0
-    assert read(folder / "some.features") != read(folder / "some")
+    assert read(folder / "some.features") == list(map(features, texts, orders))
     assert main(["translate", "--model", MODEL, "--src", "some.features"]) == 0
     by_features = capsys.readouterr().out
     given = ["translate", "--model", MODEL, "--preorder-model", str(tmp_path / "tagged"), "--src", "some"]

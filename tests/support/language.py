@@ -27,9 +27,10 @@ def translation(words):
     return " ".join([words[0], *words[2:], words[1]]).lower()
 
 
-def features(words):
-    """Return the words with their positions."""
-    return " ".join(f"{word}￨{place}" for word, place in zip(words, positions(words), strict=True))
+def features(words, places=None):
+    """Return the words with their positions, or with those given."""
+    places = places or positions(words)
+    return " ".join(f"{word}￨{place}" for word, place in zip(words, places, strict=True))
 
 
 def write_texts(folder, name, sentences):

@@ -138,6 +138,7 @@ def test_it_aligns(bitext, run):
     line = f"diagnose --src {bitext}/train.svo --tgt {bitext}/train.sov --lines 100 --json"
     found = json.loads(run(line).out)["pair"]
     assert found["sentences"] + found["skipped"] == 10
+    assert 0.3 < found["unreordered"]["tau"] < 0.6  # by train.align it is 0.41
 
 
 @pytest.mark.parametrize(
