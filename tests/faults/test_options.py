@@ -10,6 +10,7 @@ from onmt.utils.optimizers import build_torch_optimizer
 from onmt.utils.parse import ArgumentParser
 
 from onmt_preorder.opennmt import options
+from onmt_preorder.opennmt.repairs.numbers import BOUNDS
 from preorder.errors import UsageError
 from tests.support.distortion_models import DISTORTION
 from tests.support.opennmt import make_opt
@@ -110,23 +111,33 @@ def plain_effects():
     return effects_of
 
 
+def with_option(name, value):
+    """Yield each family, its options with another one, and why they are refused: None where they are not."""
+    for family, changes in FAMILIES.items():
+        opt = reason = None
+        try:
+            opt = make_opt(**{**changes, name: value})
+            ArgumentParser.validate_train_opts(opt)
+        except UsageError as error:
+            reason = str(error)
+        yield family, opt, reason
+
+
 @pytest.mark.parametrize("most", [1, pytest.param(len(FAMILIES), marks=pytest.mark.slow)])
 @pytest.mark.parametrize("name", VALUES)
 def test_an_option_has_an_effect_or_is_refused(plain_effects, name, most):
     """Of each kind so many families are computed: those that have the option, and those that ignore it."""
     accepted, ignored, refused = [], [], []
-    for family, changes in FAMILIES.items():
-        if changes.get(name) == VALUES[name] or (name, family) == ("reordering_embedding", "reordering"):
+    for family, opt, reason in with_option(name, VALUES[name]):
+        has_it = FAMILIES[family].get(name) == VALUES[name]
+        if has_it or (name, family) == ("reordering_embedding", "reordering"):
             continue
-        opt = None
-        try:
-            opt = make_opt(**{**changes, name: VALUES[name]})
-            ArgumentParser.validate_train_opts(opt)
+        if reason is None:
             accepted.append((family, opt))
-        except UsageError as error:
-            refused.append(str(error))
-            if opt is not None:  # only because it would be ignored: so it is
-                ignored.append((family, opt))
+            continue
+        refused.append(reason)
+        if opt is not None:  # only because it would be ignored: so it is
+            ignored.append((family, opt))
     assert accepted, name
     for family, opt in accepted[-most:]:
         weights = {} if name == "embedding_init" else weights_of(family)
@@ -137,6 +148,23 @@ def test_an_option_has_an_effect_or_is_refused(plain_effects, name, most):
         assert message.startswith((name, "reordering_embedding and add", "the reordering loss")), message
         assert "\n" not in message
     assert refused or name in ("local_reordering_window", "embedding_init", "bfloat16")
+
+
+@pytest.mark.parametrize(
+    ("name", "bound"),
+    [
+        (name, bound)
+        for name, bounds in BOUNDS.items()
+        if name in VALUES or name.startswith("adam_")
+        for bound in bounds
+        if bound <= 1
+    ],
+)
+def test_a_model_learns_at_the_bounds_of_a_number(name, bound):
+    opt = next(opt for _, opt, reason in with_option(name, bound) if reason is None)
+    model, loss, _ = learn_from_a_batch(opt)
+    build_torch_optimizer(model, opt).step()
+    assert all(number.isfinite().all() for number in (loss, *model.parameters()))
 
 
 @pytest.mark.parametrize("family", FAMILIES)

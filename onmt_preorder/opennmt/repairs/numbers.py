@@ -27,7 +27,7 @@ BOUNDS: dict[str, tuple[float, float]] = {
             "train_steps save_checkpoint_steps accum_steps dropout_steps swan_choices learning_rate "
             "learning_rate_decay max_grad_norm param_init distortion_rate_factor "
             "local_reordering_rate_factor embedding_init local_reordering_bias lambda_align "
-            "reordering_loss_weight adadelta_eps norm_eps"
+            "reordering_loss_weight norm_eps"
         ),
         (1, MOST): (
             "batch_size valid_batch_size bucket_size valid_steps report_every accum_count decay_steps "
@@ -36,9 +36,9 @@ BOUNDS: dict[str, tuple[float, float]] = {
         ),
         (-1, 2**63 - 1): "seed",
         (-1, MOST): "layers word_vec_size hidden_size",
-        (0, 1): (
-            "adam_beta1 adam_beta2 adadelta_rho dropout attention_dropout label_smoothing distortion_lambda"
-        ),
+        (0, 1): "adadelta_rho dropout attention_dropout label_smoothing distortion_lambda",
+        (0.0, 0.999999): "adam_beta1 adam_beta2",
+        (1e-12, MOST): "adadelta_eps",
         (0, 0.999): "swan_negligible swan_unpromising",
         (1, MAX_POSITIONS): (
             "preorder_max_relative distortion_window swan_segment_length beam_size n_best world_size"
