@@ -1,8 +1,9 @@
 """Every command in the documents: its options exist, and it runs, the long ones shortened."""
 
+import argparse
 import contextlib
 import importlib
-import io
+import itertools
 import re
 import shutil
 import subprocess
@@ -83,19 +84,20 @@ def _one_line(code):
 
 
 def calls_of(mention):
-    """Return the calls of a mention: program or module, subcommand or None, options.
+    """Return the calls of a mention: program or module, words of a subcommand, options.
 
     One or none, or two: what follows ``--preorder`` are options of ``preorder train``.
     """
     if not (match := re.match(rf"(?:{MODULES}|({'|'.join(PROGRAMS)}))(?=\s|$)(.*)", mention)):
         return []
     rest, preorder, passed_on = match[3].partition(" --preorder ")
-    words = (rest + preorder).split()
-    has_subcommands = (
-        match[2] in ("preorder", "onmt_preorder") and words and words[0].isalpha() and words[0].islower()
-    )
-    call = match[1] or match[2], words[0] if has_subcommands else None, _options(words)
-    return [call, ("preorder", "train", _options(passed_on.split()))] if passed_on else [call]
+    words = (rest + preorder).replace("analyse KIND", "analyse gain").split()  # any kind
+    subcommand = ()
+    if match[2] in ("preorder", "onmt_preorder"):
+        own = itertools.takewhile(lambda word: word.isalpha() and word.islower(), words)
+        subcommand = tuple(own)[: 1 + (words[:1] == ["analyse"])]  # which has subcommands itself
+    call = match[1] or match[2], subcommand, _options(words)
+    return [call, ("preorder", ("train",), _options(passed_on.split()))] if passed_on else [call]
 
 
 def _options(words):
@@ -207,19 +209,23 @@ def test_what_is_not_run_is_still_there():
     assert not [part for part in NOT_RUN if not any(part in command for command in found)]
 
 
-def help_of(program, subcommand):
-    """Return the help of a program, which names all its options."""
+def options_of(program, subcommand):
+    """Return the options that a program has: those of the parser that is asked for help."""
     ours = {"preorder": preorder.cli, "onmt_preorder": onmt_preorder.cli}
     name = re.sub("^onmt_", "onmt.bin.", program)
     module = ours[program] if program in ours else importlib.import_module(name)
-    printed, arguments = io.StringIO(), [subcommand, "--help"] if subcommand else ["--help"]
+    arguments, known = [*subcommand, "--help"], []
+
+    def ask(parser):
+        known.extend(option for action in parser._actions for option in action.option_strings)
+
     with (
         unittest.mock.patch.object(sys, "argv", [program, *arguments]),
-        contextlib.redirect_stdout(printed),
+        unittest.mock.patch.object(argparse.ArgumentParser, "print_help", ask),
         contextlib.suppress(SystemExit),
     ):
         module.main(arguments) if program in ours else module.main()
-    return printed.getvalue()
+    return {*known}
 
 
 def test_every_option_that_the_documents_name_exists():
@@ -228,10 +234,10 @@ def test_every_option_that_the_documents_name_exists():
     assert len(calls) > 150
     for page, (program, subcommand, options) in calls:
         if (program, subcommand) not in known:
-            text = help_of(program, None if subcommand == "COMMAND" else subcommand)
-            known[program, subcommand] = set(re.findall(r"(?<![\w-])--?[A-Za-z][\w-]*", text))
+            known[program, subcommand] = options_of(program, subcommand)
             assert known[program, subcommand], (page, program, subcommand)
-        wrong += [f"{page}: {program}: {option}" for option in options - known[program, subcommand]]
+        called = " ".join((program, *subcommand))
+        wrong += [f"{page}: {called}: {option}" for option in options - known[program, subcommand]]
     assert not wrong
 
 
