@@ -5,7 +5,7 @@ import time
 import pytest
 
 from preorder.cli import main
-from preorder.data.formats import parse_features, parse_positions
+from preorder.data.formats import parse_features
 
 # A command line in which each word that is a name of FILES stands for that file.
 COMMANDS = {
@@ -127,4 +127,4 @@ def test_a_very_long_line(run, out, command):
     if command in ("gold", "apply"):
         tokens, permutation = parse_features(out.read_text().splitlines()[-1])
         assert " ".join(tokens) == last
-        assert parse_positions(" ".join(map(str, permutation.positions))) == permutation
+        assert command == "apply" or permutation.positions == tuple(range(LONG))[::-1]

@@ -4,6 +4,7 @@ import json
 import subprocess
 import sys
 from importlib.metadata import version
+from importlib.util import find_spec
 
 import pytest
 
@@ -37,6 +38,7 @@ APPLY = "apply --model model --src src --format text"
     ],
 )
 def test_nothing_is_imported_that_is_not_used(tmp_path, command, unused):
+    assert all(map(find_spec, (name for name in unused.split(",") if name.startswith("preorder."))))
     if command == APPLY:
         train_tiny(tmp_path, classes=3)
     program = [sys.executable, "-c", CODE, unused, *command.split()]

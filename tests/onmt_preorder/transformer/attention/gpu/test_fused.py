@@ -98,7 +98,7 @@ def test_equals_the_formula_on_a_gpu(dtype, case, n, d):
 @on_gpu
 @pytest.mark.parametrize("dtype", BOUNDS)
 @pytest.mark.parametrize("case", ["both", "far and near"])
-def test_equals_the_plain_path_at_full_length(dtype, case):
+def test_equals_the_plain_path_at_full_length_on_a_gpu(dtype, case):
     (query, key, value), states, lengths, parts = make_inputs(
         1, PARTS[case], b=4, h=8, n=1024, d=64, dtype=dtype, device=DEVICE
     )
@@ -127,7 +127,7 @@ def test_the_same_every_time_on_a_gpu():
 
 
 @on_gpu
-def test_a_gpu_gets_the_kernels():
+def test_the_kernels_are_chosen_on_a_gpu():
     query = torch.zeros(1, 1, 1, 64, device=DEVICE)
     assert attention.choose_path(query, []) is fused.attend
     assert attention.choose_path(query.double(), []) is plain.attend
