@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 from preorder.data import Alignment, Permutation, Sentence
 from preorder.data.formats import confidences_of, parse_alignment, parse_source, parse_tokens
 from preorder.data.sentence import CERTAIN, Link
-from preorder.data.texts import check_tags, token_lines
+from preorder.data.texts import checked_tags, token_lines
 from preorder.errors import DataError, UsageError, errors_in, shown
 from preorder.io.files import BYTE_ORDER_MARK, parse_lines, without_line_end
 from preorder.syntax.read import with_bracketing
@@ -101,11 +101,7 @@ def sentences_of(
     sentences = [sentence.interned() for sentence in parse_lines("sources", lines, parse_source)]
     if tags is not None:
         sentences = each(lambda s, t: replace(s, tags=tokens_of(t)), sources=sentences, tags=tags)
-        for number, sentence in enumerate(sentences, 1):
-            if sentence.tags:  # the first shows what the tags are
-                with errors_in("tags", number):
-                    check_tags(sentence.words, sentence.tags)
-                break
+        sentences = list(checked_tags("tags", sentences))
     if trees is not None:
         sentences = each(with_bracketing, sources=sentences, trees=each(bracketing_of, trees=trees))
     return sentences

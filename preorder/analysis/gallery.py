@@ -6,12 +6,11 @@ import os
 from dataclasses import dataclass, field
 from functools import partial
 
-from preorder.analysis import PAGE, PICTURES
+from preorder.analysis import PAGE
 from preorder.analysis.plots import svg_element, write_picture
 from preorder.analysis.report import page
 from preorder.analysis.sentence_picture import draw_sentence, draw_sentences, sentence_title
 from preorder.analysis.sentence_view import Gallery, Numbered, SentenceView
-from preorder.errors import UsageError, shown
 from preorder.io.files import write_lines
 
 
@@ -47,10 +46,8 @@ class DrawnPicture:
         Example:
             >>> model.picture("they like books").save("books.svg")
         """
-        path, suffixes = os.fspath(path), (*PICTURES, PAGE)
-        if not path.endswith(suffixes):
-            raise UsageError(f"a picture's name ends in {' or '.join(suffixes)}: {shown(path)}")
-        write_gallery(Gallery("1 sentence", (Numbered(1, self.view),), True), self.title, path)
+        gallery = Gallery("1 sentence", (Numbered(1, self.view),), True)
+        write_gallery(gallery, self.title, os.fspath(path))
 
     def _repr_svg_(self) -> str:
         return svg_element(partial(draw_sentence, self.view), self.title)

@@ -18,7 +18,7 @@ from preorder.analysis.results import SCORE_FORMATS, Table
 from preorder.data import Alignment, BinaryTree, Permutation, formats
 from preorder.errors import DataError
 from preorder.metrics.confidence import OrderConfidence
-from preorder.metrics.orders import order_statistics, sentence_scores
+from preorder.metrics.orders import TAU_NAKAGAWA, sentence_scores
 
 
 @dataclass(frozen=True)
@@ -68,9 +68,9 @@ def taus(view: SentenceView) -> tuple[float, float] | None:
     groups = None if view.alignment is None else target_groups(view.alignment, len(view.words))
     if groups is None:
         return None
-    statistics = order_statistics([groups] * 2, [range(len(groups)), view.permutation.positions])
-    _, (before, after), _, _ = sentence_scores(statistics).T
-    return float(before), float(after)
+    scores = sentence_scores([groups] * 2, [range(len(groups)), view.permutation.positions])
+    before, after = scores[:, TAU_NAKAGAWA].tolist()
+    return before, after
 
 
 def panel_names(view: SentenceView) -> tuple[str, str]:

@@ -25,7 +25,7 @@ from preorder.annotate.tokenizers import TOKENIZERS, check_language, tokenised
 from preorder.command_line import flag, options
 from preorder.data.formats import parse_source, parse_tokens, read_alignments, read_annotated
 from preorder.data.sentence import Alignment, Sentence
-from preorder.data.texts import check_tags, read_tokens, token_lines
+from preorder.data.texts import checked_tags, read_tokens, token_lines
 from preorder.errors import UsageError
 from preorder.io import files, storage
 from preorder.progress import LOGGER
@@ -153,21 +153,14 @@ def parsed_sentences(source: Source, columns: Sequence[Iterable[str]], first: in
     sentences = files.parse_lines(source.src, lines, parse_source, first)
     if source.pos is None or not others:
         return sentences
-    may_hold_words = first == 1  # as the first tags show
-
-    def with_tags(sentence: Sentence, tags: tuple[str, ...]) -> Sentence:
-        nonlocal may_hold_words
-        tagged = replace(sentence, tags=tags)
-        if may_hold_words and tags:
-            may_hold_words = False
-            check_tags(sentence.words, tags)
-        return tagged
-
     streams = (
         (source.src, sentences),
         (source.pos, files.parse_lines(source.pos, others[0], parse_tokens, first)),
     )
-    return files.map_parallel(with_tags, source.pos, *streams, first=first)
+    tagged = files.map_parallel(
+        lambda sentence, tags: replace(sentence, tags=tags), source.pos, *streams, first=first
+    )
+    return checked_tags(source.pos, tagged) if first == 1 else tagged
 
 
 @dataclass(frozen=True)

@@ -8,12 +8,13 @@ answered line by line.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import NamedTuple, TypeVar
 
 from preorder.data.formats import parse_tokens
+from preorder.data.sentence import Sentence
 from preorder.data.spellings import MARKS
-from preorder.errors import DataError, shown
+from preorder.errors import DataError, errors_in, shown
 from preorder.io.files import display_name, parse_lines, read_lines
 from preorder.progress import LOGGER
 
@@ -115,6 +116,18 @@ def token_lines(path: str, lines: Iterator[str]) -> Iterator[str]:
         if seen == LOOKED_AT:
             break
     yield from lines
+
+
+def checked_tags(path: str, sentences: Iterable[Sentence]) -> Iterator[Sentence]:
+    """Yield sentences with the tags of a file; raise a DataError if the first ones are ``word_TAG``."""
+    sentences = iter(sentences)
+    for number, sentence in enumerate(sentences, 1):
+        with errors_in(display_name(path), number):
+            check_tags(sentence.words, sentence.tags or ())
+        yield sentence
+        if sentence.tags:
+            break
+    yield from sentences
 
 
 def check_tags(words: Sequence[str], tags: Sequence[str]) -> None:

@@ -47,12 +47,12 @@ class HeldOutLines:
 
         Of several language pairs that of each follows: ``tau_nakagawa_1``, …
         """
-        from preorder.metrics.orders import order_statistics, sentence_scores  # imports numba
+        from preorder.metrics.orders import TAU_NAKAGAWA, sentence_scores  # imports numba
 
         if not permutations:
             return {}
-        statistics = order_statistics(self.groups, [p.positions for p in permutations])
-        _, found, _, _ = sentence_scores(statistics).T
+        scores = sentence_scores(self.groups, [p.positions for p in permutations])
+        found = scores[:, TAU_NAKAGAWA]
         taus = {TAU: float(found.mean())}
         if len(self._lines_of) > 1:
             for pair, lines in sorted(self._lines_of.items()):

@@ -17,7 +17,7 @@ import numpy as np
 
 from preorder.data import Permutation
 from preorder.metrics import RIGHT_TAU
-from preorder.metrics.orders import TargetGroups, order_statistics, sentence_scores
+from preorder.metrics.orders import TAU, TargetGroups, sentence_scores
 
 BINS = 10  # of probabilities, equally wide
 
@@ -77,7 +77,8 @@ def calibration(
 
     Pairs of one target group, or of two pieces, do not count in the bins. None: no sentence was measured.
     """
-    from scipy.stats import mannwhitneyu, spearmanr  # takes a second to import
+    from scipy.stats import spearmanr  # takes a second to import
+    from sklearn.metrics import roc_auc_score
 
     totals = np.zeros((3, BINS))  # pairs, their probabilities, inversions by the links
     measured, expected = [], []
@@ -99,10 +100,9 @@ def calibration(
     if not measured:
         return None
     bins = [Bin(int(n), float(p / n), float(f / n)) for n, p, f in totals.T if n]
-    tau = sentence_scores(order_statistics(*zip(*measured, strict=True)))[:, 0]
-    right, wrong = (np.array(expected)[chosen] for chosen in (tau > RIGHT_TAU, tau <= RIGHT_TAU))
-    pairs = right.size * wrong.size
-    auc = float(mannwhitneyu(right, wrong, method="asymptotic").statistic / pairs) if pairs else None
+    tau = sentence_scores(*zip(*measured, strict=True))[:, TAU]
+    right = tau > RIGHT_TAU
+    auc = float(roc_auc_score(right, expected)) if 0 < right.sum() < right.size else None
     varies = np.ptp(expected) > 0 and np.ptp(tau) > 0
     spearman = float(spearmanr(expected, tau).statistic) if varies else None
     means = float(np.mean(expected)), float(tau.mean())

@@ -85,11 +85,11 @@ def evaluation(statistics: np.ndarray, monotone: np.ndarray) -> OrderEvaluation:
     )
 
 
-def order_statistics(groups: Sequence[Collection[int]], positions: Sequence[Collection[int]]) -> np.ndarray:
-    """Return the sufficient statistics of each sentence: ``[sentences, 5]`` integers.
+TAU, TAU_NAKAGAWA = range(2)  # columns of the scores
 
-    The columns: aligned tokens, concordant pairs, discordant pairs, tied pairs, breaks.
-    """
+
+def sentence_scores(groups: Sequence[Collection[int]], positions: Sequence[Collection[int]]) -> np.ndarray:
+    """Return tau, tau_nakagawa, frs and complete match of each sentence: ``[sentences, 4]``."""
     lengths = np.fromiter(map(len, groups), np.int64, len(groups))
     other = np.fromiter(map(len, positions), np.int64, len(positions))
     if not np.array_equal(lengths, other):
@@ -98,12 +98,7 @@ def order_statistics(groups: Sequence[Collection[int]], positions: Sequence[Coll
     keys, ranks = (
         np.fromiter(chain.from_iterable(rows), np.int64, offsets[-1]) for rows in (groups, positions)
     )
-    return _statistics(keys, ranks, offsets)
-
-
-def sentence_scores(statistics: np.ndarray) -> np.ndarray:
-    """Return tau, tau_nakagawa, frs and complete match of each sentence: ``[sentences, 4]``."""
-    n, concordant, discordant, tied, breaks = statistics.T.astype(float)
+    n, concordant, discordant, tied, breaks = _statistics(keys, ranks, offsets).T.astype(float)
     pairs = concordant + discordant + tied
     some = np.maximum(pairs, 1)
     tau = np.where(pairs > 0, 2 * concordant / some - 1, 1)
@@ -134,7 +129,7 @@ class Preordering(Metric):
         """Return ``[sentences, 5]``: a sentence's four scores, and 1; five times 0 where it is skipped."""
         rows = np.zeros((len(self._groups), 5))
         pairs = [(g, p.positions) for g, p in zip(self._groups, hypotheses, strict=True) if g is not None]
-        scores = sentence_scores(order_statistics(*zip(*pairs, strict=True)))
+        scores = sentence_scores(*zip(*pairs, strict=True))
         rows[self.measured] = np.column_stack((scores, np.ones(len(pairs))))
         return rows
 
@@ -151,6 +146,7 @@ def mean_of(sums: np.ndarray, counts: np.ndarray) -> np.ndarray:
 
 @entry_point
 def _statistics(groups: np.ndarray, positions: np.ndarray, offsets: np.ndarray) -> np.ndarray:
+    """Count each sentence's aligned tokens; concordant, discordant and tied pairs; and breaks."""
     result = np.zeros((len(offsets) - 1, 5), np.int64)
     for sentence in range(len(offsets) - 1):
         begin, end = offsets[sentence], offsets[sentence + 1]

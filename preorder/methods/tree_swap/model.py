@@ -12,6 +12,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from preorder.annotate.options import TREES
 from preorder.data import Permutation, Sentence
 from preorder.data.trees import BINARISATIONS, Binarisation
 from preorder.errors import DataError, UsageError, shown
@@ -25,7 +26,6 @@ from preorder.methods.registry import RecursiveOptions, Weighting
 from preorder.methods.tree_swap.networks import Contextual, Numbering, Recursive, log_odds, minibatch
 from preorder.methods.tree_swap.trees import (
     IN_ORDER,
-    KINDS,
     LABEL,
     REVERSED,
     Forest,
@@ -177,7 +177,7 @@ class TreeSwapPreorderer(Preorderer):
     @classmethod
     def from_state(cls, values: dict[str, Any], arrays: Arrays) -> TreeSwapPreorderer:
         kind, how = values.get("trees"), values.get("binarisation")
-        if kind not in KINDS or how not in BINARISATIONS:
+        if kind not in TREES or how not in BINARISATIONS:
             raise DataError(f"not the trees of a model of nodes: {shown(kind)}, {shown(how)}")
         category, categories = values.get("category"), values.get("categories")
         if not isinstance(category, bool) or not is_strings(categories):

@@ -15,6 +15,7 @@ from typing import NamedTuple
 import numpy as np
 
 from preorder.alignment.gold import UNALIGNED, gold_permutation, target_groups
+from preorder.annotate.options import TREES
 from preorder.btg.grammar import NODE_FIELDS
 from preorder.btg.viterbi import positions_of
 from preorder.compiled import entry_point
@@ -22,7 +23,7 @@ from preorder.data import Alignment, Bitext, Sentence
 from preorder.data.trees import Binarisation
 from preorder.errors import UsageError
 from preorder.learning.encode import lengths_of
-from preorder.metrics.orders import order_statistics, sentence_scores
+from preorder.metrics.orders import TAU_NAKAGAWA, sentence_scores
 from preorder.syntax.binary import binary_branches
 
 LABEL = 3  # the field of a node that holds its label: 0 straight, 1 inverted
@@ -185,17 +186,13 @@ def allowed(trees: Forest, bitext: Bitext, every: bool = False) -> float:
     parts, orders = np.split(flat, trees.starts[1:]), np.split(ordered, trees.starts[1:])
     pairs = zip(bitext.sentences, bitext.alignments, strict=True)
     sortable = [every or target_groups(a, len(s)) is not None for s, a in pairs]
-    statistics = order_statistics(list(compress(parts, sortable)), list(compress(orders, sortable)))
-    _, taus, _, _ = sentence_scores(statistics).T
-    return float(taus.mean()) if any(sortable) else 1.0
-
-
-KINDS = ("constituency", "dependency")  # of syntax trees: attributes of a Sentence
+    scores = sentence_scores(list(compress(parts, sortable)), list(compress(orders, sortable)))
+    return float(scores[:, TAU_NAKAGAWA].mean()) if any(sortable) else 1.0
 
 
 def kind_of(sentences: Sequence[Sentence]) -> str:
     """Return the kind of the trees of sentences, all of which need trees of one kind, and tags."""
-    kinds = [kind for kind in KINDS if any(getattr(sentence, kind) is not None for sentence in sentences)]
+    kinds = [kind for kind in TREES if any(getattr(sentence, kind) is not None for sentence in sentences)]
     if not kinds or any(sentence.tree is None for sentence in sentences):
         raise UsageError("the method needs syntax trees (`trees`), and none are given")
     if len(kinds) > 1:
