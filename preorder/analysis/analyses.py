@@ -14,7 +14,7 @@ from preorder.analysis import LENGTH_WIDTH
 from preorder.analysis.results import CURVE_SCORES, Breakdown, Curves, Estimate, Group
 from preorder.data import Alignment, Permutation
 from preorder.data.formats import parse_order, parse_positions, parse_tokens, read_alignments
-from preorder.data.segments import read_sentences
+from preorder.data.texts import read_text
 from preorder.errors import DataError, UsageError, errors_in
 from preorder.io import files
 from preorder.metrics import MetricOptions, Score
@@ -92,11 +92,10 @@ def read_evaluation_data(paths: EvaluationFiles, options: MetricOptions, seed: i
     """Read all files together."""
     runs = [path for each in paths.systems.values() for path in each]
     streams: list[tuple[str, Iterable[Any]]] = [
-        *((path, read_sentences(path, "ref")) for path in paths.references),
-        *((path, read_sentences(path, "hyp")) for path in runs),
+        (path, read_text(path, str)) for path in (*paths.references, *runs)
     ]
     if paths.source is not None:
-        streams.append((paths.source, map(parse_tokens, read_sentences(paths.source, "src"))))
+        streams.append((paths.source, read_text(paths.source, parse_tokens)))
     named = {**paths.positions, **paths.orders}
     for name, path in named.items():
         parse = parse_positions if name in paths.positions else parse_order

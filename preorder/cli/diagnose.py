@@ -17,7 +17,7 @@ from preorder.command_line.paths import runs_by_name
 from preorder.command_line.source import STANZA, Pair, Source
 from preorder.command_line.translations import Translations
 from preorder.data import Bitext
-from preorder.data.segments import read_sentences
+from preorder.data.texts import read_text
 from preorder.errors import DataError, UsageError
 from preorder.io import files
 from preorder.methods.registry import choose_method
@@ -221,10 +221,8 @@ def _orders(
     from preorder.analysis.translation_order import diagnose_orders, order_table, order_verdict
 
     systems = runs_by_name(named.hyp)
-    streams = [(source_path, read_sentences(source_path, "src"))]
-    streams += [(path, read_sentences(path, "ref")) for path in named.ref]
-    streams += [(path, read_sentences(path, "hyp")) for paths in systems.values() for path in paths]
-    lines, *translations = files.read_columns(*streams)
+    paths = source_path, *named.ref, *chain.from_iterable(systems.values())
+    lines, *translations = files.read_columns(*((path, read_text(path, str)) for path in paths))
     split_source, split_target = split
     words = [split_source(line) for line in lines]
     if not any(words):

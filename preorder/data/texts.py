@@ -24,7 +24,6 @@ LOOKED_AT = 100  # filled lines that are looked at
 FEWEST = 10  # lines that must show that a text is not tokenised
 LONG = 15  # characters: a longer line without a space is more than a word
 
-MARKUP = re.compile(r"\s*<(\?xml|!doctype|!--|srcset|refset|tstset|mteval|tmx|dataset|doc|seg)\b", re.I)
 _PLAIN = "give a file with one tokenised sentence a line"
 
 
@@ -38,7 +37,11 @@ class Kind(NamedTuple):
 
 
 _KINDS: tuple[Kind, ...] = (
-    Kind(MARKUP, "markup (SGML, XML or TMX)", f"preorder score reads WMT's test sets; else {_PLAIN}"),
+    Kind(
+        re.compile(r"\s*<(\?xml|!doctype|!--|srcset|refset|tstset|mteval|tmx|dataset|doc|seg)\b", re.I),
+        "markup (SGML, XML or TMX)",
+        f"sacrebleu -t wmt14 -l de-en --echo ref writes WMT's texts; else {_PLAIN}",
+    ),
     Kind(re.compile(r'\s*(\{\s*"[^"]*"\s*:|\[\s*\{|[{\[]\s*$)'), "JSON", _PLAIN),
     Kind(
         re.compile(r".*\S *\|\|\| +\S"),

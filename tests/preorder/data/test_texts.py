@@ -7,7 +7,6 @@ import logging
 import pytest
 
 from preorder.cli import main
-from preorder.data.segments import read_sentences
 from preorder.data.texts import check_tags, read_text, read_tokens, subword_mark, text_lines, token_lines
 from preorder.errors import DataError
 from tests.support.texts import write
@@ -147,28 +146,16 @@ def test_subwords_are_told_by_their_marks():
     assert subword_mark([]) is None
 
 
-def test_segments_of_wmt_are_read(tmp_path):
-    sgm = write(tmp_path / "t.sgm", SGM)
-    assert list(read_sentences(sgm, "ref")) == ["A bird & a tree .", "They went home .", ""]
-    assert list(read_sentences(sgm, "hyp")) == ["A bird & a tree .", "They went home .", ""]  # its only side
-    xml = write(tmp_path / "t.xml", XML)
-    sides = [" ".join(read_sentences(xml, role)) for role in ("src", "ref", "hyp")]
-    assert sides == ["one two", "eins zwei", "ein zwo"]
-    two = write(tmp_path / "two.xml", XML.replace('system="S"', 'translator="B"').replace("hyp", "ref"))
-    with pytest.raises(DataError, match="segments of A, B: give those of one"):
-        list(read_sentences(two, "ref"))
-    with pytest.raises(DataError, match="no <seg> of hyp"):
-        list(read_sentences(two, "hyp"))
-    plain = write(tmp_path / "plain", "a b", "<seg>")
-    assert list(read_sentences(plain, "ref")) == ["a b", "<seg>"]
-
-
-def test_score_reads_them(tmp_path, capsys):
-    sgm = write(tmp_path / "ref.sgm", SGM.replace("</refset>", ""))
-    hypothesis = write(tmp_path / "hyp", "A bird & a tree .", "They went home .", "")
-    options = "--metrics bleu --json --tokenize none".split()
-    assert main(["score", "--ref", sgm, "--hyp", f"x={hypothesis}", *options]) == 0
-    assert json.loads(capsys.readouterr().out)["systems"]["x"]["bleu"] == pytest.approx(100)
+@pytest.mark.parametrize("files", [("t.sgm", "plain"), ("plain", "t.sgm")])
+def test_score_refuses_markup(tmp_path, capsys, files):
+    """Its tags would count as words."""
+    write(tmp_path / "t.sgm", SGM)
+    write(tmp_path / "plain", *["a b"] * len(SGM.split("\n")))
+    reference, hypothesis = (str(tmp_path / name) for name in files)
+    assert main(["score", "--ref", reference, "--hyp", f"x={hypothesis}", "--metrics", "bleu"]) == 2
+    error = capsys.readouterr().err
+    assert error.startswith(f"{tmp_path}/t.sgm:1: the file is markup (SGML, XML or TMX): sacrebleu ")
+    assert error.count("\n") == 1
 
 
 @pytest.mark.parametrize(
