@@ -98,9 +98,9 @@ a made-up verb-final language, 6,000 pairs     6000  0.30   0.01   0.96  0.000  
 Python's documentation, En→Ja, 1,000 pairs     1000  0.68   0.23   0.28  0.219    21.1   5.35    0.3      0.4
 Python's documentation, En→Ja, 3,000 pairs     3000  0.60   0.22   0.46  0.129    20.7   8.20   0.9*      0.6
 Python's documentation, En→Ja, 10,000 pairs    9641  0.57   0.19   0.56  0.076    19.3  16.67   4.7*      3.9
-Python's documentation, En→Ja, 41,301 pairs   39814  0.51   0.17   0.60  0.035    19.3  28.94   3.1*      1.2
+Python's documentation, En→Ja, 41,301 pairs   39814  0.51   0.17   0.60  0.035    19.3  28.79   3.2*      1.2
 Python's documentation, Ja→En, 10,000 pairs    9641  0.56   0.18   0.53  0.076    19.2  11.42   3.5*      3.1
-Python's documentation, Ja→En, 41,301 pairs   41301  0.54   0.16   0.54  0.032    20.8  24.83    1.5     -0.8
+Python's documentation, Ja→En, 41,301 pairs   41301  0.54   0.16   0.54  0.032    20.8  24.31    1.8     -0.5
 Python's documentation, En→Tr, 1,000 pairs     1000  0.77   0.45  -0.09  0.347    16.3   3.59   -0.2     -0.2
 Python's documentation, En→Tr, 3,949 pairs     3949  0.62   0.27   0.51  0.202    16.4   9.28   2.9*      2.0
 KFTT, En→Ja, 9,742 pairs                       9742  0.60   0.20   0.35  0.154    23.8    8.1   1.0*      1.0
