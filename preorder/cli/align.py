@@ -6,12 +6,13 @@ import argparse
 import collections
 import os
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
-from itertools import chain, islice, starmap
+from itertools import chain, islice
+from typing import Any
 
-from preorder.alignment.eflomal import THREADS, Aligner, Sampler, Sentences
-from preorder.alignment.links import DEFAULT_SYMMETRIZATION, SYMMETRIZATIONS, agreement, confident
+from preorder.alignment.eflomal import THREADS, Sentences, align, sample
+from preorder.alignment.links import DEFAULT_SYMMETRIZATION, SYMMETRIZATIONS, Samples, agreement, confident
 from preorder.command_line import options
 from preorder.data.formats import format_alignment, parse_source, parse_tokens, read_alignments
 from preorder.data.sentence import Alignment
@@ -23,6 +24,9 @@ from preorder.progress import LOGGER
 DEFAULT_SAMPLERS = 4
 DEFAULT_MIN_CONFIDENCE = 0.5
 DEFAULT_CHUNK = 1_000_000
+
+Draw = Callable[[Sentences, Sentences], Samples]
+"""Draws the links of several samplers."""
 
 EXAMPLES = """\
   preorder align --src train.en --tgt train.ja --out train.align
@@ -57,7 +61,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         hand_align="their links; see preorder map for other tokens",
     )
     add_number("--threads", options.workers, THREADS, "runs of eflomal at a time")
-    text = "lines to align at a time; statistics of the first N lines become eflomal's priors for the others"
+    text = "lines to align at a time; the last chunk has up to 2N - 1"
     add_number("--chunk", options.positive, DEFAULT_CHUNK, text)
     options.add_seed(parser)
 
@@ -72,15 +76,16 @@ def run(arguments: argparse.Namespace) -> None:
     else:
         options.refuse(arguments, ("min_confidence",), "without --samplers or --hand-align")
     least = arguments.min_confidence or DEFAULT_MIN_CONFIDENCE
-    sample = Sampler(arguments.samplers or DEFAULT_SAMPLERS, arguments.seed, arguments.threads)
+    common = {"seed": arguments.seed, "threads": arguments.threads}
+    draw: Draw = partial(sample, samplers=arguments.samplers or DEFAULT_SAMPLERS, **common)
     chunks = _chunks(arguments.src, arguments.tgt, arguments.chunk)
     if arguments.hand_align:
-        found = _rescored(*hand, sample, arguments.seed, least, chunks)
+        found = _rescored(*hand, draw, arguments.seed, least, chunks)
     elif arguments.samplers:
-        found = chain.from_iterable(agreement(sample(*sides), least) for sides in chunks)
+        found = chain.from_iterable(agreement(draw(*sides), least) for sides in chunks)
     else:
-        align = Aligner(arguments.symmetrize or DEFAULT_SYMMETRIZATION, arguments.seed, arguments.threads)
-        found = chain.from_iterable(starmap(align, chunks))
+        symmetrization = arguments.symmetrize or DEFAULT_SYMMETRIZATION
+        found = chain.from_iterable(align(*sides, symmetrization, **common) for sides in chunks)
     files.write_lines(arguments.out, map(format_alignment, found))
 
 
@@ -91,24 +96,33 @@ def _read(source: str, target: str) -> list[tuple[str, Iterator]]:
 
 
 def _chunks(source: str, target: str, size: int) -> Iterator[tuple[Sentences, Sentences]]:
-    """Yield ``size`` sources and targets at a time.
+    """Yield ``size`` sources and targets at a time; the last ones join those before them if they are fewer.
 
     Files are first read to their end: errors in them appear before hours of work.
     """
     if os.path.isfile(source) and os.path.isfile(target):
         collections.deque(files.in_parallel(*_read(source, target)), maxlen=0)
     chunks = files.batched(files.in_parallel(*_read(source, target)), size, lambda _: 1)
-    first = files.not_empty(source, islice(chunks, 1))
-    for chunk in chain(first, chunks):
-        sources, targets = zip(*chunk, strict=True)
-        yield sources, targets
+    (chunk,) = files.not_empty(source, islice(chunks, 1))
+    for following in chunks:
+        if len(following) < size:
+            chunk = [*chunk, *following]
+        else:
+            yield _sides(chunk)
+            chunk = following
+    yield _sides(chunk)
+
+
+def _sides(chunk: Sequence[tuple[Any, ...]]) -> tuple[Sentences, Sentences]:
+    sources, targets = zip(*chunk, strict=True)
+    return sources, targets
 
 
 def _rescored(
     source: str,
     target: str,
     alignment: str,
-    sample: Sampler,
+    draw: Draw,
     seed: int,
     least: float,
     chunks: Iterable[tuple[Sentences, Sentences]],
@@ -130,7 +144,7 @@ def _rescored(
         whole = sources, targets
         if classifier is None:
             whole = (*sources, *hand_sources), (*targets, *hand_targets)
-        corpus = rescoring.Corpus.build(*whole, sample(*whole))
+        corpus = rescoring.Corpus.build(*whole, draw(*whole))
         if classifier is None:
             known = rescoring.known_candidates(corpus, dict(enumerate(hand_links, len(sources))))
             held_out = [confident(c, least) for c in rescoring.cross_validated(known, seed)]

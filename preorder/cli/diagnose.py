@@ -181,7 +181,8 @@ def _pair(pair: Pair, most: int, seed: int) -> Answer:
     if pair.alignment is None:
         texts.append(others)
         LOGGER.info(f"aligning {counted(len(chosen), 'line')}")
-        alignments = align(words, [others[index] for index in chosen], DEFAULT_SYMMETRIZATION, seed)
+        aligned = [others[index] for index in chosen]
+        alignments = list(align(words, aligned, DEFAULT_SYMMETRIZATION, seed))
     else:
         alignments = [others[index] for index in chosen]
     held = range(0, len(chosen), SHARE_HELD)
@@ -234,7 +235,7 @@ def _orders(
         sources += [sentence.words for sentence in sentences[:most]]
         targets += others[:most]
     LOGGER.info(f"aligning {counted(len(sources), 'line')}, {len(words):,} of each translation")
-    links = align(sources, targets, DEFAULT_SYMMETRIZATION, named.seed)
+    links = list(align(sources, targets, DEFAULT_SYMMETRIZATION, named.seed))
     each = [links[at * len(words) : (at + 1) * len(words)] for at in range(len(translations))]
     people, rest = each[: len(named.ref)], iter(each[len(named.ref) :])
     runs = {name: [next(rest) for _ in paths] for name, paths in systems.items()}

@@ -43,7 +43,7 @@ def links_in(path):
 
 def test_align_by_several_samplers_writes_confidences(run, bitext, tmp_path):
     for name, least in (("one", 0.25), ("two", 0.25), ("all", 1)):
-        run(f"{ALIGN} --chunk 70 --samplers 2 --min-confidence {least} --out {name}")
+        run(f"{ALIGN} --chunk 50 --samplers 2 --min-confidence {least} --out {name}")
     assert (tmp_path / "one").read_bytes() == (tmp_path / "two").read_bytes()
     alignments = links_in(tmp_path / "one")
     assert {c for alignment in alignments for c in alignment.confidences().values()} <= {0.25, 0.5, 0.75, 1.0}
@@ -57,7 +57,7 @@ def test_align_learns_from_hand_aligned_sentences(run, bitext, tmp_path):
     lengths = list(map(len, bitext[80:]))
     write(tmp_path / "hand", *(" ".join(f"{i}-{n - 1 - i}" for i in range(n)) for n in lengths))
     hand = "--hand-src hand.source --hand-tgt hand.target --hand-align hand --samplers 2"
-    line = f"align --src source --tgt target {hand} --threads 1 --chunk 70 --out out"
+    line = f"align --src source --tgt target {hand} --threads 1 --chunk 50 --out out"
     assert "hand-aligned sentences, held out: precision 1.000, recall 1.000\n" in run(line).err
     assert recall(links_in(tmp_path / "out"), bitext) > 0.9
 
@@ -70,15 +70,15 @@ def test_damage_is_found_before_anything_is_aligned(run, tmp_path, monkeypatch):
 
 
 def test_align_in_chunks(run, bitext, tmp_path):
-    """The first chunk is aligned as if it were all, the other as well as all of the text."""
-    run(f"{ALIGN} --chunk 60 --out chunks")
-    lines = (tmp_path / "chunks").read_text().splitlines()
-    assert len(lines) == 120
+    """Each is aligned as if it were all; what is left of the lines joins the last."""
+    run(f"{ALIGN} --chunk 35 --out chunks")
+    expected, whole = [], {name: (tmp_path / name).read_text().splitlines() for name in ("source", "target")}
+    for lines in (slice(35), slice(35, 70), slice(70, 120)):
+        for name, text in whole.items():
+            write(tmp_path / name, *text[lines])
+        expected += run(ALIGN).out.splitlines()
+    assert (tmp_path / "chunks").read_text().splitlines() == expected
     assert recall(links_in(tmp_path / "chunks"), bitext) > 0.8
-    for name in ("source", "target"):
-        write(tmp_path / name, *(tmp_path / name).read_text().splitlines()[:60])
-    run(f"{ALIGN} --chunk 60 --out first")
-    assert lines[:60] == (tmp_path / "first").read_text().splitlines()
 
 
 def test_align_goes_on_after_lines_of_one_side(run, tmp_path):
