@@ -102,13 +102,13 @@ def write_columns(out: Path, part: str, suffixes: Sequence[str], columns: Iterab
 
 
 def read_rows(paths: Sequence[str], languages: Sequence[str] = ()) -> Iterator[tuple[str, ...]]:
-    """Yield the lines of files side by side, the source first, which must not have positions already.
+    """Yield the lines of files side by side: source, which must not have positions already, target, others.
 
     ``languages``: those of plain text, which is split into tokens; none: it has tokens already.
     """
-    lines = map(files.read_lines, paths)
-    texts = map(tokenised, paths, languages, lines) if languages else map(token_lines, paths, lines)
-    rows = files.in_parallel(*zip(paths, texts, strict=True))
+    lines = [files.read_lines(path) for path in paths]
+    texts = map(tokenised, paths, languages, lines) if languages else map(token_lines, paths[:2], lines)
+    rows = files.in_parallel(*zip(paths, [*texts, *lines[2:]], strict=True))
     for number, row in enumerate(rows, 1):
         if FEATURE_SEPARATOR in row[0]:
             list(files.parse_lines(paths[0], [row[0]], parse_source, number))

@@ -62,6 +62,18 @@ def test_training_pairs_are_filtered_in_all_files_alike(data, tmp_path, capsys):
     assert "2 over 9 times as long on one side" in message
 
 
+def test_links_and_tags_are_not_read_as_text(data, tmp_path):
+    """In lader's format and with tags of two tagsets, they look like a bitext and like words with tags."""
+    texts = {"en": "a b c d", "ja": "d c b a", "en.pos": "NN/名詞 " * 4, "align": "3-3 ||| 0-3 1-2 2-1"}
+    for name, line in texts.items():
+        for part in PARTS:
+            (data / f"{part}.{name}").write_text(f"{line}\n" * 3)
+    copy_data(data, tmp_path / "out", SIDES, True, 50)
+    assert {name: read(tmp_path / f"out/train.{name}") for name in texts} == {
+        name: [line] * 3 for name, line in texts.items()
+    }
+
+
 def test_nine_times_as_long_is_still_fit():
     assert fault_of(("w", "t " * 9)) is None
 
