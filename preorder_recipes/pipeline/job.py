@@ -130,7 +130,7 @@ class Job:
 
     def trained(self, system: System) -> System:
         """Return the system whose trained model a system has: mostly itself."""
-        return self.chain(system)[-2] if system.trained_as else system
+        return self.trained(self.chain(system)[-2]) if system.trained_as else system
 
     def source_of(self, system: System, part: str) -> str:
         """Return what a system reads as source: plain text, reordered text or ``token￨position``."""

@@ -103,7 +103,7 @@ def options_of(job: Job, system: System, seed: int) -> dict[str, Any]:
     begins: dict[str, Any] = {}
     if system.begins_from:
         begins = {
-            "train_from": _model(job, job.chain(system)[-2].name, seed),
+            "train_from": _model(job, job.trained(job.chain(system)[-2]).name, seed),
             "override_opts": True,
             "reset_optim": "all",
         }
