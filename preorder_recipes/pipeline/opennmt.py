@@ -21,6 +21,7 @@ from preorder_recipes.pipeline.steps import Stamps, Step
 
 __all__ = ["MODEL"]  # that of a host
 
+ADAPTED = ("valid_steps", "bucket_size")  # options that a run fits to its length and its text
 TRANSLATION = re.compile(r"Total translation time \(s\): ([0-9.]+)")
 
 
@@ -51,7 +52,7 @@ def check_options(job: Job, config_of: Callable[[System], dict[str, Any]]) -> No
         _, opt = (_parsed(parser, system.options | job.changes, where) for parser in reversed(parsers))
         config = config_of(system) | dict.fromkeys(("size", "config"))
         for key, value in job.changes.items():
-            if key != "valid_steps" and config[key] != value:
+            if key not in ADAPTED and config[key] != value:
                 raise UsageError(f"--set {key}: preorder_recipes.run sets it itself")
         if config.get("share_vocab"):
             raise UsageError(f"{where}: share_vocab: a run has a vocabulary for each side")
