@@ -11,6 +11,7 @@ from types import SimpleNamespace
 import pytest
 import torch
 from onmt import opts
+from onmt.modules.embeddings import PositionalEncoding
 from onmt.transforms import AVAILABLE_TRANSFORMS
 from onmt.utils.distributed import ErrorHandler
 from onmt.utils.parse import ArgumentParser
@@ -202,6 +203,14 @@ def test_a_subword_model_that_cannot_be_used_is_named(tmp_path, name):
         (tmp_path / "junk").write_bytes(bytes([0xC2, 0x41, 0xFF]) * 100)
         with pytest.raises(UsageError, match="^src_subword_model, tgt_subword_model: .+"):
             load_subwords(name, str(tmp_path / "junk"))
+
+
+def test_a_line_of_more_tokens_than_positions_is_bad_data():
+    """Not only in OpenNMT-py's commands: our own and the server answer with the reason, too."""
+    encoding = PositionalEncoding(2, "SinusoidalInterleaved", max_len=3)
+    assert encoding(torch.zeros(1, 3, 2)).shape == (1, 3, 2)
+    with pytest.raises(DataError, match="^a line has more tokens than the model has positions, 3$"):
+        encoding(torch.zeros(1, 4, 2))
 
 
 def test_faults_of_a_program_keep_their_traceback(capsys):

@@ -80,6 +80,7 @@ def test_other_routes_answer_in_json_too(client, tmp_path):
     [
         (DataError("not a token", "<source>", 1), 400, "sentence 2: not a token"),
         (DataError("not a token", "<source>", 2), 400, "sentence 4: not a token"),
+        (DataError("too long"), 400, "too long"),
         (DataError("cannot be read", "/secret/model"), 500, server.FAULT),
         (RuntimeError("at 0x7f"), 500, server.FAULT),
         (UsageError("/secret"), 500, server.FAULT),

@@ -17,7 +17,6 @@ from collections.abc import Iterator, Sequence
 from types import FrameType
 from typing import Any
 
-from onmt_preorder.input.positions import MAX_POSITIONS
 from onmt_preorder.uncaught import EXIT_STATUS, OURS, last_line, show_errors_in_one_line
 from onmt_preorder.wrapping import adapts
 from preorder.command_line import visible
@@ -86,6 +85,17 @@ def _mix(original: Any, self: Any) -> Iterator[Any]:
         raise
 
 
+@adapts("onmt.modules.embeddings:PositionalEncoding", "forward")
+def _encode_positions(original: Any, self: Any, *args: Any, **kwargs: Any) -> Any:
+    from onmt.modules.embeddings import SequenceTooLongError
+
+    try:
+        return original(self, *args, **kwargs)
+    except SequenceTooLongError:
+        reason = f"a line has more tokens than the model has positions, {len(self.pe)}"
+        raise DataError(reason) from None
+
+
 @adapts("onmt.utils.distributed:ErrorHandler", "signal_handler")
 def _signal_handler(original: Any, *args: Any) -> None:
     """Raise an error of ours again that a child process has reported as text."""
@@ -109,8 +119,6 @@ def _explain(error: BaseException, frames: Sequence[FrameType]) -> str | None:
         return "interrupted"
     if isinstance(error, OSError) and not isinstance(error, BrokenPipeError):
         return f"{error.filename}: {error.strerror}" if error.filename else last_line(error)
-    if type(error).__name__ == "SequenceTooLongError":
-        return f"a line has more tokens than the model has positions, {MAX_POSITIONS}"
     is_check = frames[-1].f_globals.get("__name__") == "onmt.utils.parse"  # of options
     if isinstance(error, AssertionError | ValueError) and error.args and is_check:
         return message_of(error, MAX_REASON)
