@@ -17,7 +17,7 @@ from preorder.annotate.options import LANGUAGE, AnnotatorOptions
 from preorder.annotate.stanza import load_tokenizer
 from preorder.data.texts import text_lines
 from preorder.errors import DataError, UsageError, message_of, require
-from preorder.io.files import display_name
+from preorder.io.files import parse_lines
 from preorder.progress import LOGGER
 
 Tokenizer = Callable[[str], list[str]]
@@ -91,9 +91,19 @@ def _chosen(text: str) -> tuple[str, str]:
 
 @cache
 def make_tokenizer(text: str, escapes: bool = False) -> Tokenizer:
-    """Return the tokenizer of a language: ``en``, or ``en:stanza`` to choose one."""
+    """Return the tokenizer of a language: ``en``, or ``en:stanza`` to choose one.
+
+    It raises a DataError for a line that it cannot split: SudachiPy refuses those of over 49,149 bytes.
+    """
     language, name = _chosen(text)
-    return moses(language, escapes) if name == "moses" else TOKENIZERS[name](language)
+    return partial(_split, moses(language, escapes) if name == "moses" else TOKENIZERS[name](language))
+
+
+def _split(tokenize: Tokenizer, line: str) -> list[str]:
+    try:
+        return tokenize(line)
+    except Exception as error:
+        raise DataError(f"the tokenizer cannot split the line: {message_of(error)}") from None
 
 
 def log_tokenizers(*texts: str | None) -> None:
@@ -113,12 +123,7 @@ def log_tokenizers(*texts: str | None) -> None:
 def tokenised(path: str, text: str, lines: Iterable[str]) -> Iterator[str]:
     """Yield each line of a file of plain text as tokens that spaces separate."""
     tokenize = make_tokenizer(text)
-    for number, line in enumerate(text_lines(path, iter(lines)), 1):
-        try:
-            yield " ".join(tokenize(line))
-        except Exception as error:  # SudachiPy refuses lines of over 49,149 bytes, for one
-            reason = f"the tokenizer cannot split the line: {message_of(error)}"
-            raise DataError(reason, display_name(path), number) from None
+    return parse_lines(path, text_lines(path, iter(lines)), lambda line: " ".join(tokenize(line)))
 
 
 def languages_of(text: str) -> tuple[str, ...]:

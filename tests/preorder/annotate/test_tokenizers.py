@@ -27,6 +27,8 @@ def test_tokens_are_those_of_sacremoses(escapes):
 def test_tokens_are_those_of_sudachi():
     pytest.importorskip("sudachipy")
     assert make_tokenizer("ja")("私はペンが好きだ。 はい") == "私 は ペン が 好き だ 。 はい".split()
+    with pytest.raises(DataError, match="^the tokenizer cannot split the line: "):
+        make_tokenizer("ja")("あ" * 20_000)
     with pytest.raises(DataError, match="^<stdin>:2: the tokenizer cannot split the line: "):
         list(tokenised("-", "ja", ["はい", "あ" * 20_000]))
 
