@@ -6,7 +6,7 @@ import argparse
 import sys
 from collections.abc import Iterator, Sequence
 from importlib import import_module
-from itertools import islice, tee
+from itertools import islice
 from typing import Any
 
 from onmt_preorder._hook import COMMANDS
@@ -16,13 +16,9 @@ from onmt_preorder.input.raw_text import MODES, make_detokenizer, make_tokenizer
 from onmt_preorder.opennmt.registration import require
 from preorder import __version__
 from preorder.command_line import Parser, execute, options, visible
-from preorder.data import Sentence
-from preorder.data.formats import format_features, parse_tokens
 from preorder.data.texts import text_lines
 from preorder.errors import DataError, UsageError
 from preorder.io import files
-from preorder.methods.model_directory import load_model
-from preorder.methods.ordering import orders
 from preorder.progress import is_quiet, progress
 
 CHUNK_LINES = 2048  # read at a time, to be sorted by length into batches
@@ -33,7 +29,8 @@ EXAMPLES = """\
       with the preordering model that the checkpoint was trained with
   onmt_preorder translate --model run/model.pt --tokenize en --detokenize ja
       type a sentence, read its translation
-  onmt_preorder translate --model run/model.pt --preorder-model model --src test.en --pos test.en.pos
+  preorder apply --model model --src test.en --pos test.en.pos | onmt_preorder translate --model run/model.pt
+      with a preordering model that reads POS tags of a file
   onmt_preorder translate --model a.pt b.pt --src test.en --onmt -length_penalty avg -replace_unk
 """
 EXAMPLES_OF_BEST = """\
@@ -73,8 +70,6 @@ def _add_translate(subparsers: argparse._SubParsersAction) -> None:
     what += "(default: the one that the checkpoint was trained with, if any)"
     add("--preorder-model", metavar="DIR", help=what)
     options.add_source(parser)
-    what = "file with a POS tag for each token of --src, for a --preorder-model that was trained with such"
-    options.add_files(parser, pos=what)
     options.add_output(parser)
     what = "the source is raw text of language xx: split it as preorder apply --tokenize does, or by the "
     what += f"OpenNMT tokenizer in a mode of {', '.join(MODES)} (default: it is tokenised already)"
@@ -113,19 +108,12 @@ def translate(arguments: argparse.Namespace) -> None:
         make_tokenizer(arguments.tokenize)
     if arguments.detokenize is not None:
         make_detokenizer(arguments.detokenize)
-    if arguments.pos is not None and arguments.preorder_model is None:
-        raise UsageError("--pos: the tags are for --preorder-model")
     typed = arguments.src == files.STANDARD and sys.stdin is not None and sys.stdin.isatty()
     size = 1 if typed or arguments.line_by_line else CHUNK_LINES
-    if arguments.pos is not None and size == 1:
-        raise UsageError("--pos: the tags are read ahead, which does not go with --line-by-line")
     with files.writer(arguments.out) as stream:
         lines = files.read_lines(arguments.src)
         if not typed and arguments.tokenize is None:
             lines = text_lines(arguments.src, lines)
-        if arguments.pos is not None:
-            lines = _preordered(arguments, lines)
-            arguments.preorder_model = arguments.tokenize = None
         translator = _load_translator(arguments, stream)
         asks = typed and arguments.log_format == "text"
         source = iter(_prompted(lines) if asks else progress(lines, "lines", done="read"))
@@ -140,22 +128,6 @@ def translate(arguments: argparse.Namespace) -> None:
                 raise DataError(error.reason, files.display_name(arguments.src), line) from None
             first += len(chunk)
         translator.check.finish()
-
-
-def _preordered(arguments: argparse.Namespace, lines: Iterator[str]) -> Iterator[str]:
-    """Return the lines with the positions that a preorderer gives them by the tags of ``--pos``."""
-    model = load_model(arguments.preorder_model)
-    split = parse_tokens if arguments.tokenize is None else make_tokenizer(arguments.tokenize)
-
-    def tagged(line: str, tags: tuple[str, ...]) -> Sentence:
-        return Sentence(tuple(split(line)), tags=tags)
-
-    streams = (arguments.src, lines), (arguments.pos, files.read_parsed(arguments.pos, parse_tokens))
-    sentences = files.map_parallel(tagged, arguments.pos, *streams)
-
-    one, other = tee(sentences)
-    found = orders(model, other, model.preorderer.order)
-    return (format_features(each.words, order) for each, order in zip(one, found, strict=True))
 
 
 def _prompted(lines: Iterator[str]) -> Iterator[str]:

@@ -189,10 +189,7 @@ def test_the_server(folder, expected, preorderer, monkeypatch):
 
 
 def test_tags_for_a_preorderer_that_reads_them(folder, tmp_path, monkeypatch, capsys):
-    """As ``preorder apply`` orders by them, which alone say of what order a sentence is.
-
-    Each translation is that of its features.
-    """
+    """``preorder apply`` reads them, which alone say of what order a sentence is; on the fly there are none."""
     monkeypatch.chdir(folder)
     texts = [sentence(seed) for seed in range(60)]
     orders = [range(len(words))[:: 1 - 2 * (seed % 2)] for seed, words in enumerate(texts)]
@@ -204,12 +201,6 @@ def test_tags_for_a_preorderer_that_reads_them(folder, tmp_path, monkeypatch, ca
     given = f"--model {tmp_path}/tagged --src some --pos some.pos --out some.features".split()
     assert preorder_command(["apply", *given]) == 0
     assert read(folder / "some.features") == list(map(features, texts, orders))
-    assert main(["translate", "--model", MODEL, "--src", "some.features"]) == 0
-    by_features = capsys.readouterr().out
     given = ["translate", "--model", MODEL, "--preorder-model", str(tmp_path / "tagged"), "--src", "some"]
     assert main(given) == 2
     assert "POS tags" in capsys.readouterr().err
-    assert main([*given, "--pos", "some.pos"]) == 0
-    assert capsys.readouterr().out == by_features
-    assert main(["translate", "--model", MODEL, "--src", "some", "--pos", "some.pos"]) == 2
-    assert "--pos: the tags are for --preorder-model" in capsys.readouterr().err
