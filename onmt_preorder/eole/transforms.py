@@ -16,7 +16,13 @@ from pydantic import Field
 from onmt_preorder.eole.packing import pack
 from onmt_preorder.input import on_the_fly
 from onmt_preorder.input.pipeline import POSITIONS_TRANSFORM, PREORDER_TRANSFORM, SOURCE_NAME
-from onmt_preorder.input.positions import NO_POSITION, PositionCheck, parse_source, positions_of_pieces
+from onmt_preorder.input.positions import (
+    NO_POSITION,
+    PositionCheck,
+    parse_source,
+    positions_of_pieces,
+    without_unknown,
+)
 from preorder.errors import errors_in
 
 Example = dict[str, Any]
@@ -61,7 +67,8 @@ class PreorderTransform(Transform):
         if words:
             check = self._checks.setdefault(corpus, PositionCheck(not self.config.preorder_model))
             check.see(positions, file, line)
-        example |= {"src": " ".join(words), _WORDS: words, _POSITIONS: positions}
+            check.finish()  # at the first odd line: nothing here says which line is the last
+        example |= {"src": " ".join(words), _WORDS: words, _POSITIONS: without_unknown(positions)}
 
 
 @register_transform(name=POSITIONS_TRANSFORM)

@@ -47,6 +47,14 @@ def feature_vocabulary() -> list[str]:
     return [NO_POSITION, *map(str, range(MAX_POSITIONS))]
 
 
+_IN_VOCABULARY = frozenset(feature_vocabulary())
+
+
+def without_unknown(positions: Sequence[str]) -> list[str]:
+    """Return positions, with ``_`` for those that the feature's vocabulary lacks."""
+    return [number if number in _IN_VOCABULARY else NO_POSITION for number in positions]
+
+
 def rank_positions(numbers: Tensor, padding: Tensor) -> Tensor:
     """Rank the tokens of each sentence by their features, without waiting for a GPU.
 
@@ -145,7 +153,7 @@ class PositionCheck:
         self._name = name
         self._lines = self._odd = 0
         self._first_odd = ""
-        self._has_ended = False
+        self._has_warned = False
         self.lines_before = 0
         """Lines of the source before those of the list that comes now."""
 
@@ -162,10 +170,10 @@ class PositionCheck:
             self._first_odd = self._first_odd or where
 
     def finish(self) -> None:
-        """Warn of the lines with odd positions: at the end of the source, which a training reads again."""
-        if self._odd and not self._has_ended:
+        """Warn of the lines with odd positions so far, once."""
+        if self._odd and not self._has_warned:
+            self._has_warned = True
             _warn(_ODD.format(self._odd, self._lines, self._first_odd))
-        self._has_ended = True
 
 
 def _warn(message: str) -> None:

@@ -66,8 +66,8 @@ def batch_of(config, *lines, **others):
     return vocabs, tensorify(vocabs, [(each, n) for n, each in enumerate(bucket)], torch.device("cpu"))
 
 
-def test_lines_become_ids_with_positions(tmp_path):
-    vocabs, batch = batch_of(config(tmp_path), "c￨1 a￨0 z￨2", "a b", "b￨5 c￨_", "")
+def test_lines_become_ids_with_positions(tmp_path, caplog):
+    vocabs, batch = batch_of(config(tmp_path), "c￨1 a￨0 z￨2", "a b", "b￨5 c￨9999999999", "")
     words, positions = unpack(batch["src"])
     tokens = vocabs["src"].ids_to_tokens
     assert [[tokens[word] for word in row] for row in words.tolist()][:2] == [
@@ -76,6 +76,7 @@ def test_lines_become_ids_with_positions(tmp_path):
     ]
     assert positions.tolist() == [[1, 0, 2], [0, 1, -1], [5, 1, -1], [0, -1, -1]]
     assert batch["srclen"].tolist() == [3, 2, 2, 1]
+    assert caplog.messages[-1].startswith("the positions of 1 of 3 lines are no permutation")
     assert [vocabs["tgt"].ids_to_tokens[word] for word in batch["tgt"][0]] == ["<s>", "a", "b", "</s>"]
 
 

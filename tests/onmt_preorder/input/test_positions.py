@@ -19,6 +19,7 @@ from onmt_preorder.input.positions import (
     is_permutation,
     positions_of_pieces,
     rank_positions,
+    without_unknown,
 )
 
 NONE = -1
@@ -52,6 +53,10 @@ def test_numbers_come_from_the_vocabulary_not_from_ids():
     assert reader._numbers.tolist() == [NONE, 12, NONE, 0, NONE, NONE, NONE, 10**18 - 1, NONE]
 
 
+def test_a_position_that_the_vocabulary_lacks_is_not_known():
+    assert without_unknown(["4999", "5000", "9" * 5000, "_", "007"]) == ["4999", "_", "_", "_", "_"]
+
+
 def test_what_is_a_permutation():
     right = ["0 1 2", "2 0 1", "1 1 0 2 2", "0 0 0", "1 0 _", "1 1 _ 0 0"]
     wrong = ["0 7 7", "0 1 0", "1 2 3", f"0 {'9' * 5000}"]
@@ -78,6 +83,16 @@ def test_each_kind_of_odd_lines_is_told_once(caplog, lacks_positions, lines, exp
         check.finish()
     for record, beginning in zip(caplog.records, expected, strict=True):
         assert re.match(beginning, record.getMessage())
+
+
+def test_odd_lines_that_come_after_others_are_told_too(caplog):
+    """As in a server's second request, or in eole, which never says which line is the last."""
+    check = PositionCheck(True)
+    for number, line in enumerate(["1 0", "0 2", "5 5 1"], 1):
+        check.see(line.split(), "f", number)
+        check.finish()
+    [message] = caplog.messages
+    assert re.match("the positions of 1 of 2 .* first f:2$", message)
 
 
 # --- pieces ---
