@@ -69,16 +69,20 @@ class PositionedCorpus:
         if self._tokenize is None and self.is_whole:
             texts = 1 if self.target is None else 2
             given[:texts] = [(name, text_lines(name, iter(lines))) for name, lines in given[:texts]]
+        # One of several data workers looks at the positions of all lines, once.
+        checks = self.features and not offset and not self._was_read
         for line_number, lines in enumerate(in_parallel(*given), 1):
-            if (line_number - 1) % stride != offset:
+            is_own = (line_number - 1) % stride == offset
+            if not is_own and not checks:
                 continue
             example = self._example(*lines, places=[(name, line_number) for name, _ in given])
             if self._leaves_out(example["tgt"], line_number):
                 continue
-            if self.features and not offset and not self._was_read:  # offset 0: one of several data workers
+            if checks:
                 self.check.see(example["src_feats"][0].split(), given[0][0], line_number)
-            has_examples = True
-            yield example
+            if is_own:
+                has_examples = True
+                yield example
         if not line_number:
             raise DataError("the file is empty", given[0][0])
         if line_number <= offset:
