@@ -73,9 +73,9 @@ def _read(path: str, above: tuple[str, ...]) -> Iterator[ConfigurationFile]:
         raise DataError("base is a file name or a list of them", path, line)
     for base in bases:
         beside = os.path.normpath(os.path.join(os.path.dirname(path), base))
-        where = beside if os.path.exists(beside) else _named(base)
+        where = beside if os.path.isfile(beside) else _named(base)
         if where is None:
-            raise DataError(f"base {base}: there is no {beside}", path, line)
+            raise DataError(f"base {base}: there is no file {beside}", path, line)
         if os.path.realpath(where) in above:
             raise DataError(f"base {base}: the file builds on itself", path, line)
         yield from _read(where, above)

@@ -62,7 +62,7 @@ def test_sizes(folder):
 @pytest.mark.parametrize(
     ("text", "size", "message"),
     [
-        ("layers: 1\nbase: no.yaml\n", None, r"run.yaml:2: base no.yaml: there is no .*/no.yaml"),
+        ("layers: 1\nbase: no.yaml\n", None, r"run.yaml:2: base no.yaml: there is no file .*/no.yaml"),
         ("base: [system.yaml, run.yaml]\n", None, "run.yaml:1: base run.yaml: the file builds on itself"),
         ("base: loop.yaml\n", None, "loop.yaml:1: base run.yaml: the file builds on itself"),
         ("base: system.yaml\n", "huge", "run.yaml: no size 'huge'; there are: little, much"),
@@ -125,6 +125,7 @@ def test_a_file_comes_before_a_name_and_a_name_is_a_bare_word(folder, monkeypatc
     monkeypatch.chdir(folder)
     (folder / "gold").mkdir()  # a folder is no configuration
     assert find("gold") == str(CONFIG / "system/gold.yaml")
+    assert read(folder, "base: gold\nsize: tiny\n")["reads"] == "gold"
     (folder / "plain").write_text("heads: 3\n")
     assert merge(read_files("plain")) == {"heads": 3}
     assert read(folder, "base: plain\n") == {"heads": 3}
@@ -132,5 +133,5 @@ def test_a_file_comes_before_a_name_and_a_name_is_a_bare_word(folder, monkeypatc
         assert find(no_name) == no_name
     (folder / "deep").mkdir()
     (folder / "deep/run.yaml").write_text("base: more.yaml\n")  # which is here, but not beside it
-    with pytest.raises(DataError, match=r"deep/run.yaml:1: base more.yaml: there is no deep/more.yaml"):
+    with pytest.raises(DataError, match=r"deep/run.yaml:1: base more.yaml: there is no file deep/more.yaml"):
         read_files("deep/run.yaml")
