@@ -160,9 +160,11 @@ def _load_translator(arguments: argparse.Namespace, stream: Any) -> Any:
     named = [part for name, value in given.items() if value is not None for part in (f"-{name}", str(value))]
     named += ["-model", *arguments.model, "-src", arguments.src]
     opt = translation_options([*named, *arguments.onmt], prog="--onmt")
-    fixed = {"models": arguments.model, "src": arguments.src, "tgt": None, "output": "pred.txt"}
+    fixed = {"models": arguments.model, "src": arguments.src, "output": "pred.txt"}
+    fixed |= {"tgt": None, "tgt_file_prefix": False, "align_output": ""}
     if any(getattr(opt, name) != value for name, value in fixed.items()):
-        raise UsageError("--onmt: models and files are those of --model, --src and --out")
+        what = "models and files are those of --model, --src and --out"
+        raise UsageError(f"--onmt: {what}; onmt_translate has -tgt, -tgt_file_prefix and -align_output")
     set_random_seed(opt.seed, use_gpu(opt))
     if arguments.preorder_model is not None:  # an error now, not with the first line
         on_the_fly.load(opt.preorder_model, opt.preorder_stanza_dir)

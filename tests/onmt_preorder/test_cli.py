@@ -21,6 +21,18 @@ def test_only_models_of_ours(tmp_path, capsys):
     assert printed.endswith("m.pt: not a model of onmt-preorder: use onmt_translate\n")
 
 
+@pytest.mark.parametrize(
+    "option",
+    ["-src bad", "-model none.pt", "-output hyp", "-tgt test.tgt", "-tgt_file_prefix", "-align_output links"],
+)
+def test_files_of_onmt_translate_are_refused(tmp_path, capsys, option):
+    torch.save({"opt": make_opt()}, tmp_path / "m.pt")
+    given = ["--model", str(tmp_path / "m.pt"), "--src", "test.plain", "--onmt", *option.split()]
+    assert main(["translate", *given]) == 2
+    error = capsys.readouterr().err
+    assert error.startswith("--onmt: models and files are those of --model, --src and --out; onmt_translate")
+
+
 def test_without_opennmt(monkeypatch, capsys):
     monkeypatch.setattr("onmt_preorder.opennmt.registration.find_spec", lambda name: None)
     assert main(["translate", "--model", "m.pt"]) == 2

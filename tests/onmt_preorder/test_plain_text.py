@@ -93,10 +93,6 @@ def test_errors_of_the_shortcut(folder, monkeypatch, capsys):
     given = ["translate", "--model", MODEL, "--preorder-model", "nowhere"]
     assert main([*given, "--src", "test.plain", "--out", "none"]) == 2
     assert capsys.readouterr().err.startswith("nowhere/model.json: cannot be read")
-    for option in (["-src", "bad"], ["-model", "none.pt"], ["-output", "hyp"], ["-tgt", "test.tgt"]):
-        assert main(["translate", "--model", MODEL, "--src", "test.plain", "--onmt", *option]) == 2
-        said = "--onmt: models and files are those of --model, --src and --out\n"
-        assert capsys.readouterr().err.endswith(said)
 
 
 RAW = [line.replace(" ", "  ") for line in PLAIN]
