@@ -151,8 +151,9 @@ def _load(original: Any, self: Any, *args: Any, **kwargs: Any) -> None:
 
 
 def _checked_translator(model: Any) -> Any:
-    if model.opt.report_align:
-        raise UsageError("report_align does not work in OpenNMT-py's server: onmt_translate has it")
+    for name in ("report_align", "tgt_file_prefix"):
+        if getattr(model.opt, name):
+            raise UsageError(f"{name} does not work in OpenNMT-py's server: onmt_translate has it")
     if model.tokenizers_opt is not None:
         raise UsageError("tokenizer: leave it out: the model splits words as its checkpoint says")
     if model.user_opt.get("preorder_model"):  # an error now, not with the first request

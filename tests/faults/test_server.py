@@ -149,7 +149,8 @@ def test_an_option_that_is_false_is_off():
 
 def model(**attributes):
     """Return a server's model that has not been loaded."""
-    opt = SimpleNamespace(encoder_type="preorder_transformer", report_align=False)
+    refused = {"report_align": False, "tgt_file_prefix": False}
+    opt = SimpleNamespace(encoder_type="preorder_transformer", **refused)
     fixed = {"opt": opt, "preprocess_opt": None, "features_opt": None, "tokenizers_opt": None}
     return SimpleNamespace(**{**fixed, **attributes})
 
@@ -186,20 +187,20 @@ def test_white_space_around_a_source_is_not_put_around_its_translation(source, t
 
 
 @pytest.mark.parametrize(
-    ("report_align", "tokenizer", "preorderer", "error", "message"),
+    ("option", "tokenizer", "preorderer", "error", "message"),
     [
-        (True, None, "", UsageError, "report_align does not work in OpenNMT-py's server"),
-        (False, {}, "", UsageError, "tokenizer: leave it out"),
-        (False, None, "nowhere", DataError, "nowhere/model.json: cannot be read"),
+        ("report_align", None, "", UsageError, "report_align does not work in OpenNMT-py's server"),
+        ("tgt_file_prefix", None, "", UsageError, "tgt_file_prefix does not work in OpenNMT-py's server"),
+        (None, {}, "", UsageError, "tokenizer: leave it out"),
+        (None, None, "nowhere", DataError, "nowhere/model.json: cannot be read"),
     ],
 )
-def test_what_the_server_cannot_do_is_refused(
-    monkeypatch, report_align, tokenizer, preorderer, error, message
-):
+def test_what_the_server_cannot_do_is_refused(monkeypatch, option, tokenizer, preorderer, error, message):
     monkeypatch.setattr(translation_server, "build_translator", lambda *args, **kwargs: None)
     nothing = SimpleNamespace(clear=lambda: None, set=lambda: None, info=lambda message: None)
     loading = model(loading_lock=nothing, logger=nothing, model_id=1, ct2_model=None)
-    loading.opt.report_align, loading.tokenizers_opt = report_align, tokenizer
+    vars(loading.opt).update({option: True} if option else {})
+    loading.tokenizers_opt = tokenizer
     loading.reset_unload_timer = lambda: None
     loading.user_opt = {"preorder_model": preorderer}
     loading.opt.preorder_model, loading.opt.preorder_stanza_dir = preorderer, ""
