@@ -81,7 +81,8 @@ def add_options(parser: argparse.ArgumentParser, default_size: str = DEFAULT_SIZ
     what = "only this one; repeat it for several (default: all)"
     add("--stage", choices=STAGES, action="append", help=what)
     add("--subwords", choices=subwords.KINDS, help="split words, preordered as a whole, by SentencePiece")
-    add_number(parser, "--subword-size", positive, subwords.DEFAULT_SIZE, subwords.PIECES)
+    pieces = subwords.DEFAULT_SIZE if default_size == DEFAULT_SIZE else default_size
+    add_number(parser, "--subword-size", positive, None, f"{subwords.PIECES} (default: {pieces})")
     what = "what trains and translates (default: %(default)s)"
     add("--host", choices=HOSTS, default=DEFAULT_HOST, help=what)
     what = "where to train and translate (default: %(default)s)"
@@ -158,6 +159,8 @@ def _check(job: Job, stages: Sequence[str], arguments: argparse.Namespace) -> No
     host_of(job).check(job)
     if arguments.adapt and arguments.preorderer is None:
         raise UsageError("--adapt needs --preorderer")
+    if arguments.subword_size is not None and job.subwords is None:
+        raise UsageError("--subword-size needs --subwords")
     if arguments.preorder and not job.trains_preorderer:
         raise UsageError("--preorder: the model of --preorderer is not trained without --adapt")
     if "prepare" in stages:
@@ -209,6 +212,7 @@ def _job(arguments: argparse.Namespace) -> Job:
     changes = checks.parse_changes(arguments.set, arguments.steps)
     given = arguments.preorderer and str(Path(located(arguments.preorderer)).resolve())
     others = {"preorderer": given, "search": taken(Search, arguments), "changes": changes}
+    others["subword_size"] = arguments.subword_size or subwords.DEFAULT_SIZE
     job = taken(Job, arguments, systems=systems, has_links=True, **others)
     is_asked = arguments.given_alignment or arguments.hand_alignment is not None
     return replace(job, has_links=is_asked or needs_links(with_earlier(job)))

@@ -50,9 +50,9 @@ def start(arguments: argparse.Namespace) -> None:
     chosen = {"data": corpus, "source": source, "target": target}
     if arguments.size == BY_TEXT:
         lengths = [len(parse_tokens(line)) for line in files.read_lines(str(corpus / f"train.{source}"))]
+        own = {name: getattr(arguments, name) for name in ("subwords", "subword_size")}
         settings = settings_for(len(lengths), fmean(lengths))
-        if arguments.subwords:
-            settings = {"size": settings["size"]}
+        settings |= {name: value for name, value in own.items() if value is not None}
         named = " ".join(f"--{name.replace('_', '-')} {value}" for name, value in settings.items())
         runner.say(f"for this text: {named}")
         chosen |= settings

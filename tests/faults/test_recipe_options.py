@@ -90,6 +90,7 @@ RUN --preorder --model other | --preorder --model: preorder_recipes.run sets it 
 RUN --systems plain,gold --preorder --iterations 2 | --preorder: no system here reads the ord
 RUN --given-alignment --hand-alignment .3 | --hand-alignment: not allowed with
 RUN --adapt | --adapt needs --preorderer
+RUN --subword-size 500 | --subword-size needs --subwords
 RUN --preorderer none | none: cannot be read: No such file or directory
 RUN --preorderer file | file/model.json: cannot be read: Not a directory
 RUN --preorderer data | data/model.json: cannot be read: No such file or directory

@@ -82,12 +82,15 @@ def test_an_own_corpus_is_trained_as_fits_it_unless_told_otherwise(texts, tmp_pa
     monkeypatch.setattr("preorder_recipes.run.run", found.append)
     line = [*texts, "--run", str(tmp_path / "run")]
     assert start.main(line) == start.main([*line, "--size", "tiny", "--preorder", "--seed", "7"]) == 0
-    assert start.main([*line, "--subwords", "unigram", "--subword-size", "500"]) == 0
+    for given in ("--subwords unigram --subword-size 500", "--subword-size 500", "--subwords unigram"):
+        assert start.main([*line, *given.split()]) == 0
     keys = ("source", "target", "size", "subwords", "subword_size", "jobs", "cross_fit")
     assert [tuple(vars(one)[key] for key in keys) for one in found] == [
         ("svo", "sov", "little", "bpe", 2000, 2, 5),
-        ("svo", "sov", "tiny", None, 4000, 2, 5),
+        ("svo", "sov", "tiny", None, None, 2, 5),
         ("svo", "sov", "little", "unigram", 500, 2, 5),
+        ("svo", "sov", "little", "bpe", 500, 2, 5),
+        ("svo", "sov", "little", "unigram", 2000, 2, 5),
     ]
     assert "for this text: --size little --subwords bpe --subword-size 2000" in capsys.readouterr().err
     assert found[1].preorder == ["--seed", "7"]
