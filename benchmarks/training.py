@@ -27,12 +27,14 @@ from onmt.utils.parse import ArgumentParser
 import onmt_preorder
 from benchmarks.batches import Pair, batches, random_pairs, read_pairs, vocabularies
 from benchmarks.common import machine, print_results, seconds
+from onmt_preorder.base_configuration import parse_yaml
 from onmt_preorder.opennmt.training import keep_freed_memory
 from preorder.command_line.options import add_json, add_number, positive
 from preorder.errors import UsageError
 from preorder.progress import progress
 from preorder_recipes.commands import execute, make_parser
-from preorder_recipes.configuration import SIZES, key_and_value, path_of
+from preorder_recipes.configuration import SIZES, key_and_value, read_system
+from preorder_recipes.pipeline.opennmt import parsed
 
 _OPENNMT = {"encoder_type": "transformer", "preorder_encoding": [], "n_src_feats": 0}
 # Models of OpenNMT-py's own: changes of the configuration of ours with everything.
@@ -132,12 +134,9 @@ def measure(arguments: argparse.Namespace) -> list[Result]:
 def _options(arguments: argparse.Namespace, model: str) -> Any:
     """Return what ``onmt_train`` would read from the configuration of a model, and its changes."""
     name, *edits = model.split(",")
-    path = path_of(OURS if name in FOREIGN else name)
-    given = ["-config", str(path), "-size", arguments.size]
-    given += ["-data", "{}", "-src_vocab", "-", "-tgt_vocab", "-"]
-    for key, value in map(key_and_value, edits):
-        given += [f"-{key}", value]
-    opt = _get_parser().parse_known_args(given)[0]
+    options = read_system(OURS if name in FOREIGN else name, arguments.size).options
+    options |= {key: parse_yaml(value) for key, value in map(key_and_value, edits)}
+    opt = parsed(_get_parser(), options, model)
     changes = {**FOREIGN.get(name, {}), "data": {}, "data_task": opt.model_task}
     if arguments.device == "cuda":
         changes |= {"world_size": 1, "gpu_ranks": [0], "model_dtype": "fp16"}

@@ -17,6 +17,7 @@ import re
 import sys
 from argparse import Namespace
 from collections.abc import Iterable, Sequence
+from functools import cache
 from typing import Any
 
 import yaml
@@ -115,20 +116,21 @@ def _value_of(option: str, args: Sequence[str]) -> str | None:
 
 def _complaint(parser: Any, args: Sequence[str], files: Sequence[ConfigurationFile]) -> str | None:
     """Return what is wrong with the keys of configuration files or the options of a command, or None."""
-    known = _all_keys()
+    known = all_keys()
     for file in files:
         for key in file.options():
             if key not in known:
-                return f"{file.path}:{line_of(key, file.path)}: {_unknown(key, known)}"
+                return f"{file.path}:{line_of(key, file.path)}: {unknown_key(key, known)}"
     for argument in args:
         name = argument.partition("=")[0]
         is_option = name.startswith("-") and name != "-" and " " not in name and not _NUMBER.match(name)
         if is_option and name not in parser._option_string_actions:
-            return _unknown(name, parser._option_string_actions)
+            return unknown_key(name, parser._option_string_actions)
     return None
 
 
-def _all_keys() -> set[str]:
+@cache
+def all_keys() -> frozenset[str]:
     """Return all keys that a file for ``onmt_train`` and ``onmt_build_vocab`` may hold."""
     from onmt import opts
     from onmt.utils.parse import ArgumentParser
@@ -136,7 +138,7 @@ def _all_keys() -> set[str]:
     training, vocabulary = ArgumentParser(), ArgumentParser()
     opts.train_opts(training)
     opts.data_prepare_opts(vocabulary, build_vocab_only=True)
-    return keys_of(training) | keys_of(vocabulary)
+    return frozenset(keys_of(training) | keys_of(vocabulary))
 
 
 def keys_of(parser: Any) -> set[str]:
@@ -174,10 +176,10 @@ def _check_training(original: Any, cls: type, opt: Namespace) -> None:
     options.check_training(opt)
     for name in opt.early_stopping_criteria or ():
         if name not in SCORER_BUILDER:
-            raise UsageError(f"early_stopping_criteria: {_unknown(name, SCORER_BUILDER, 'criterion')}")
+            raise UsageError(f"early_stopping_criteria: {unknown_key(name, SCORER_BUILDER, 'criterion')}")
     for name in opt.valid_metrics:
         if name not in AVAILABLE_SCORERS:
-            raise UsageError(f"valid_metrics: {_unknown(name, AVAILABLE_SCORERS, 'metric')}")
+            raise UsageError(f"valid_metrics: {unknown_key(name, AVAILABLE_SCORERS, 'metric')}")
     if opt.world_size > 1 and not opt.gpu_ranks:  # OpenNMT-py would start no process, and end
         raise UsageError(f"world_size {opt.world_size} needs gpu_ranks, the number of each GPU: [0, 1, …]")
     if opt.early_stopping > 0 and opt.world_size > 1:
@@ -272,11 +274,11 @@ def _check_corpora(text: str) -> None:
     corpora = read_corpora(text)
     if not corpora.keys() - {"valid"}:
         raise UsageError("data: there is no corpus to learn from")
-    known = _CORPUS_KEYS | _all_keys()
+    known = _CORPUS_KEYS | all_keys()
     for name, corpus in corpora.items():
         for key, value in corpus.items():
             if key not in known:
-                raise UsageError(f"data: {name}: {_unknown(key, known)}")
+                raise UsageError(f"data: {name}: {unknown_key(key, known)}")
             if key.startswith("path_") and not isinstance(value, str):
                 raise UsageError(f"data: {name}: {key} is no file name: {value!r}")
         for key in ("path_src", "path_tgt"):
@@ -295,9 +297,10 @@ def _check_transforms(where: str, names: Any) -> None:
         raise UsageError(f"{where}: not a list of names: {names!r}")
     for name in names:
         if name not in AVAILABLE_TRANSFORMS:
-            raise UsageError(f"{where}: {_unknown(name, AVAILABLE_TRANSFORMS, 'transform')}")
+            raise UsageError(f"{where}: {unknown_key(name, AVAILABLE_TRANSFORMS, 'transform')}")
 
 
-def _unknown(key: Any, known: Iterable[str], what: str = "key") -> str:
+def unknown_key(key: Any, known: Iterable[str], what: str = "key") -> str:
+    """Return that a key, or what else it is, is not known, and which one is near."""
     near = difflib.get_close_matches(str(key), known, n=1)
     return f"unknown {what} {key!r}" + (f": did you mean {near[0]!r}?" if near else "")

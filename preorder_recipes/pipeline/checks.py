@@ -8,8 +8,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
-import yaml
-
+from onmt_preorder.base_configuration import parse_yaml
 from preorder.annotate.options import LANGUAGE, STANZA, TREES
 from preorder.cli import build_parser
 from preorder.command_line.options import given_method_options
@@ -61,8 +60,8 @@ def parse_changes(given: Sequence[str], steps: int | None) -> dict[str, Any]:
 
 def _value(key: str, text: str) -> Any:
     try:
-        value = yaml.safe_load(text)
-    except (yaml.YAMLError, ValueError, RecursionError):
+        value = parse_yaml(text)
+    except DataError:
         raise UsageError(f"--set {key}: not YAML: {shown(text)}") from None
     for one in value if isinstance(value, list) and value else [value]:
         if not isinstance(one, (str, int, float)) or (isinstance(one, float) and not math.isfinite(one)):

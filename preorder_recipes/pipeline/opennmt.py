@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import difflib
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -34,22 +33,14 @@ def check_options(job: Job, config_of: Callable[[System], dict[str, Any]]) -> No
     """Check the options of a job's systems as ``onmt_train`` and ``onmt_build_vocab`` would."""
     from onmt.bin import build_vocab, train
 
-    from onmt_preorder.opennmt.configuration import keys_of
-
     transforms = job.changes.get("transforms")
     if job.subwords and transforms is not None and SUBWORD_TRANSFORM not in str(transforms):
         raise UsageError(f"--set transforms: --subwords needs {SUBWORD_TRANSFORM} among them")
     parsers = training, _ = train._get_parser(), build_vocab._get_parser()
-    known = set().union(*map(keys_of, parsers))
     systems = {one.name: one for system in job.systems for one in job.chain(system)}.values()
-    given = [("--set ", job.changes), *((f"system {one.name}: ", one.options) for one in systems)]
-    for where, options in given:
-        for key in sorted(options.keys() - known):
-            near = difflib.get_close_matches(key, known, n=1)
-            raise UsageError(f"{where}{key}: unknown key" + (f": did you mean {near[0]}?" if near else ""))
     for system in systems:
         where = f"--set, in system {system.name}" if job.changes else f"system {system.name}"
-        _, opt = (_parsed(parser, system.options | job.changes, where) for parser in reversed(parsers))
+        _, opt = (parsed(parser, system.options | job.changes, where) for parser in reversed(parsers))
         config = config_of(system) | dict.fromkeys(("size", "config"))
         for key, value in job.changes.items():
             if key not in ADAPTED and config[key] != value:
@@ -66,7 +57,13 @@ def check_options(job: Job, config_of: Callable[[System], dict[str, Any]]) -> No
             raise UsageError(f"{where}: {' '.join(str(error).split())}") from None
 
 
-def _parsed(parser: Any, options: dict[str, Any], where: str) -> argparse.Namespace:
+def parsed(parser: Any, options: dict[str, Any], where: str) -> argparse.Namespace:
+    """Return options as a parser of OpenNMT-py reads them; ``where`` begins the message of a UsageError."""
+    from onmt_preorder.opennmt.configuration import all_keys, unknown_key
+
+    for key in sorted(options.keys() - all_keys()):
+        raise UsageError(f"{where}: {unknown_key(key, all_keys())}")
+
     def fail(message: str) -> NoReturn:
         raise UsageError(f"{where}: {message}")
 

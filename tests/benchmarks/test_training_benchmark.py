@@ -1,12 +1,15 @@
 """The benchmark of training runs on little, and every model learns the same."""
 
+import argparse
 import json
 
 import pytest
 import torch
 
+from benchmarks import training
 from benchmarks.batches import batches, random_pairs, vocabularies
 from benchmarks.training import main
+from preorder.errors import UsageError
 from tests.support.opennmt import make_opt
 
 FEW = ("--size", "tiny", "--pairs", "40", "--batch", "64", "--rounds", "1", "--steps", "2")
@@ -26,6 +29,15 @@ def test_all_models(capsys):
     for result in results.values():
         assert result["relative_speed"] == pytest.approx(result["speed"] / results["opennmt"]["speed"])
         assert result["quartiles"] == [pytest.approx(result["relative_speed"])] * 2
+
+
+def test_options_of_a_model_are_changed():
+    arguments = argparse.Namespace(size="tiny", device="cpu", batch=None)
+    assert training._options(arguments, "preorder_relative").position_encoding
+    changed = training._options(arguments, "preorder_relative,position_encoding=false,dropout=0.4,layers=3")
+    assert (changed.position_encoding, changed.dropout, changed.enc_layers) == (False, [0.4], 3)
+    with pytest.raises(UsageError, match="^plain,hiden_size=3: unknown key 'hiden_size': did you mean 'hidden"):
+        training._options(arguments, "plain,hiden_size=3")
 
 
 def test_batches_are_the_same_with_positions_and_without():

@@ -105,8 +105,8 @@ RUN --preorderer en-verb-final --adapt --preorder --classes 9 | --classes: the m
 RUN --preorderer en-verb-final --adapt --preorder --method rvnn | --method: the model of --preorde
 RUN --preorderer en-verb-final --adapt --preorder --iterations 0 | --iterations: 0 is not a whole
 TRAIN --set layers | layers: not KEY=VALUE
-TRAIN --set hiden_size=4 | --set hiden_size: unknown key: did you mean hidden_size
-TRAIN --set reads=gold | --set reads: unknown key
+TRAIN --set hiden_size=4 | unknown key 'hiden_size': did you mean 'hidden_size'?
+TRAIN --set reads=gold | --set, in system baseline_absolute_relative: unknown key 'reads'
 TRAIN --set seed=4 | --set seed: preorder_recipes.run sets it itself
 TRAIN --set layers=x | --set, in system baseline_absolute_relative: argument --layers/
 TRAIN --set layers=1 --set layers=2 | --set: layers is given twice
@@ -118,13 +118,13 @@ TRAIN --set dropout=2 | relative: argument --dropout/-dropout: not a number from
 TRAIN --subwords bpe --set transforms=[filtertoolong] | --subwords needs sentencepiece among
 TRAIN --set save_format=safetensors | save_format: preorder_recipes.run needs checkpoints that
 TRAIN --systems mine.yaml | system mine: argument --valid_steps/-valid_steps:
-TRAIN --systems misspelt.yaml | system misspelt: hiden_size: unknown key: did you mean hidden
+TRAIN --systems misspelt.yaml | system misspelt: unknown key 'hiden_size': did you mean 'hidden
 TRAIN --systems large.yaml | large.yaml: its size is medium: --size medium
 TRAIN --systems endless.yaml | system endless: train_steps is no whole number from 1: 0
 TRAIN --systems quoted.yaml | system quoted: valid_steps is no whole number from 1: '10'
 TRAIN --set early_stopping='3' | early_stopping is no whole number from 0: '3'
 TRAIN --set train_steps=0 | relative: train_steps is no whole number from 1: 0
-TRAIN --systems after.yaml | system misspelt: hiden_size: unknown key: did you mean hidden
+TRAIN --systems after.yaml | system misspelt: unknown key 'hiden_size': did you mean 'hidden
 TRAIN --set share_vocab=true | relative: share_vocab: a run has a vocabulary for each side
 TRAIN --systems plain_gold_text --set lambda_align=.1 --set alignment_layer=1 | lambda_align needs the sou
 TRAIN --systems a=b.yaml | --systems: a name with =
