@@ -19,7 +19,9 @@ from preorder_recipes.eole import configuration
 from preorder_recipes.pipeline.subwords import KINDS
 
 SIZES = ("tiny", "little", "small", "small_long", "medium", "medium_long", "paper")
-FOR_HOSTS: dict[str, Callable[..., dict[str, Any]]] = {"opennmt": dict, "eole": configuration}
+DEFAULT_HOST = "opennmt"
+HOSTS: dict[str, Callable[..., dict[str, Any]]] = {DEFAULT_HOST: dict, "eole": configuration}
+"""What makes each host's configuration of options; ``pipeline/`` has a module of the name of each."""
 DEFAULT_SIZE = "small"  # of the families in config/, too
 SUBWORD_TRANSFORM = "sentencepiece"  # of OpenNMT-py, by which config/subwords.yaml splits words
 
@@ -154,13 +156,13 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--size", choices=SIZES, help=f"(default: the file's, or {DEFAULT_SIZE})")
     parser.add_argument("--subwords", choices=KINDS, help="with the options that split words")
     what = "as eole's configuration, not as OpenNMT-py's"
-    parser.add_argument("--host", choices=FOR_HOSTS, default="opennmt", help=what)
+    parser.add_argument("--host", choices=HOSTS, default=DEFAULT_HOST, help=what)
     return execute(parser, argv)
 
 
 def _print(arguments: argparse.Namespace) -> None:
     system = read_system(arguments.system, arguments.size, arguments.subwords)
-    options = FOR_HOSTS[arguments.host](system.options)
+    options = HOSTS[arguments.host](system.options)
     yaml.safe_dump(options, sys.stdout, sort_keys=False, default_flow_style=None)
 
 

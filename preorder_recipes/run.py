@@ -20,10 +20,17 @@ from preorder.command_line.options import add_number, at_least_two, confidence, 
 from preorder.errors import UsageError, require
 from preorder.methods.shipped import located
 from preorder_recipes.commands import add_folder, execute, make_parser
-from preorder_recipes.configuration import DEFAULT_SIZE, SIZES, read_system, systems_in
+from preorder_recipes.configuration import (
+    DEFAULT_HOST,
+    DEFAULT_SIZE,
+    HOSTS,
+    SIZES,
+    read_system,
+    systems_in,
+)
 from preorder_recipes.pipeline import checks, subwords
 from preorder_recipes.pipeline.data import LONGEST, MAX_LENGTH, check_apart, copy_data
-from preorder_recipes.pipeline.job import DATA, DEFAULT_HOST, HOSTS, Job, Search, add_search, host_of
+from preorder_recipes.pipeline.job import DATA, Job, Search, add_search, host_of
 from preorder_recipes.pipeline.prepare import hand_options, needs_links, prepare
 from preorder_recipes.pipeline.runner import StepRunner
 from preorder_recipes.pipeline.score import LAST_STEPS, REPORT, score, with_earlier

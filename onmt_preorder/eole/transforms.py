@@ -17,7 +17,6 @@ from onmt_preorder.eole.packing import pack
 from onmt_preorder.input import on_the_fly
 from onmt_preorder.input.pipeline import POSITIONS_TRANSFORM, PREORDER_TRANSFORM, SOURCE_NAME
 from onmt_preorder.input.positions import (
-    NO_POSITION,
     PositionCheck,
     parse_source,
     positions_of_pieces,
@@ -49,13 +48,9 @@ class PreorderTransform(Transform):
         """Read the lines of a bucket, and preorder those without positions together."""
         for example, _, corpus in batch:
             self._read(example, corpus)
-        model = self.config.preorder_model
-        plain = [each for each, _, _ in batch if model and set(each[_POSITIONS]) == {NO_POSITION}]
-        if plain:
-            preorderer = on_the_fly.load(model, self.config.preorder_stanza_dir)
-            found = preorderer.positions([example["src"] for example in plain])
-            for example, positions in zip(plain, found, strict=True):
-                example[_POSITIONS] = list(map(str, positions))
+        if model := self.config.preorder_model:
+            lines, positions = ([each[key] for each, _, _ in batch] for key in (_WORDS, _POSITIONS))
+            on_the_fly.put_positions(lines, positions, model, self.config.preorder_stanza_dir)
         return [(example, self, corpus) for example, _, corpus in batch]
 
     def _read(self, example: Example, corpus: str) -> None:

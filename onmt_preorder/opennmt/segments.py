@@ -36,8 +36,10 @@ def translation_loss(
 
 
 def segment_layers(decoder: SwanDecoder, generator: nn.Linear, target: Any) -> SegmentLayers:
-    """Return a decoder's layers with OpenNMT-py's generator and the target's vocabulary."""
-    return decoder.segment_layers(generator, target[DefaultTokens.BOS], target[DefaultTokens.EOS])
+    """Return the layers that score segments, with OpenNMT-py's generator and the target's vocabulary."""
+    begin, end = target[DefaultTokens.BOS], target[DefaultTokens.EOS]
+    precision = decoder.precision if decoder.training else torch.float32
+    return SegmentLayers(decoder.network, generator, decoder.embeddings, begin, end, precision)
 
 
 class SegmentTranslator(Translator):

@@ -59,16 +59,10 @@ class PreorderTransform(Transform):
 
     def batch_apply(self, batch: Sequence[tuple], **_: Any) -> list[tuple[Example, Any, str]]:
         """Preorder the lines of a bucket together."""
-        plain = [
-            example
-            for example, _, _ in batch
-            if any(example["src_original"]) and set(example["src_feats"][0]) == {NO_POSITION}
-        ]
-        if plain:
-            preorderer = on_the_fly.load(self.opts.preorder_model, self.opts.preorder_stanza_dir)
-            found = preorderer.positions([" ".join(example["src_original"]) for example in plain])
-            for example, positions in zip(plain, found, strict=True):
-                example["src_feats"] = [list(map(str, positions))]
+        lines = [example["src_original"] for example, _, _ in batch]
+        positions = [example["src_feats"][0] for example, _, _ in batch]
+        model = self.opts.preorder_model, self.opts.preorder_stanza_dir
+        on_the_fly.put_positions(lines, positions, *model)
         return [(example, self, corpus) for example, _, corpus in batch]
 
 

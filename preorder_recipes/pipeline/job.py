@@ -10,7 +10,7 @@ from typing import Any
 
 from preorder.command_line.options import add_number, beam, natural, ratio, word_reward
 from preorder.errors import UsageError
-from preorder_recipes.configuration import FEATURES, System, read_system
+from preorder_recipes.configuration import DEFAULT_HOST, FEATURES, System, read_system
 from preorder_recipes.pipeline.subwords import DEFAULT_SIZE
 
 PARTS = ("train", "dev", "test")
@@ -18,9 +18,6 @@ HAND = "hand"  # begins the names of the files of hand-aligned sentences
 LAYERS = ("pos", "trees")  # of the source, as bracketings; their names end those of files
 DATA = "data"  # the folder of all texts of a run
 DEFAULT_BEAM = 5
-DEFAULT_HOST = "opennmt"
-HOSTS = {DEFAULT_HOST: "preorder_recipes.pipeline.opennmt", "eole": "preorder_recipes.pipeline.eole"}
-"""The module of each host, what trains and translates: all have the functions of the first."""
 
 
 @dataclass(frozen=True)
@@ -64,7 +61,7 @@ class Job:
         average: the model is the mean of this many checkpoints, the best by dev perplexity or BLEU.
         preorderer: the model directory of a given preorderer, an absolute path; None: the run trains one.
         adapt: the given preorderer is trained further on the run's links.
-        host: what trains and translates, a name of :data:`HOSTS`.
+        host: what trains and translates, a name of :data:`.configuration.HOSTS`.
         has_links: whether the texts are word-aligned. If not, no order is evaluated.
     """
 
@@ -158,5 +155,5 @@ class Job:
 
 
 def host_of(job: Job) -> Any:
-    """Import and return the module that trains and translates in a run."""
-    return import_module(HOSTS[job.host])
+    """Import and return the module that trains and translates in a run: all have the same functions."""
+    return import_module(f"{__package__}.{job.host}")

@@ -36,7 +36,9 @@ def test_options_of_a_model_are_changed():
     assert training._options(arguments, "preorder_relative").position_encoding
     changed = training._options(arguments, "preorder_relative,position_encoding=false,dropout=0.4,layers=3")
     assert (changed.position_encoding, changed.dropout, changed.enc_layers) == (False, [0.4], 3)
-    with pytest.raises(UsageError, match="^plain,hiden_size=3: unknown key 'hiden_size': did you mean 'hidden"):
+    with pytest.raises(
+        UsageError, match="^plain,hiden_size=3: unknown key 'hiden_size': did you mean 'hidden"
+    ):
         training._options(arguments, "plain,hiden_size=3")
 
 

@@ -7,10 +7,10 @@ import pytest
 import yaml
 
 from preorder.errors import DataError, UsageError
-from preorder_recipes.configuration import read_system
+from preorder_recipes.configuration import HOSTS, read_system
 from preorder_recipes.eole import configuration
 from preorder_recipes.pipeline import eole
-from preorder_recipes.pipeline.job import HOSTS, Job
+from preorder_recipes.pipeline.job import Job
 from preorder_recipes.pipeline.train import config_of, steps_of, vocabulary_of
 from tests.support.running import ROOT
 from tests.support.texts import write
@@ -129,11 +129,11 @@ def test_the_best_checkpoint_is_the_model(tmp_path):
         eole.keep_best(tmp_path / "log", tmp_path)
 
 
-@pytest.mark.parametrize("module", HOSTS.values())
-def test_a_host_is_one_module(module):
+@pytest.mark.parametrize("host", HOSTS)
+def test_a_host_is_one_module(host):
     asked = set()
     for name in ("run", "pipeline/score", "pipeline/train"):
         text = (ROOT / f"preorder_recipes/{name}.py").read_text(encoding="utf-8")
         asked |= set(re.findall(r"host_of\(job\)\.(\w+)", text))
     assert len(asked) == 9
-    assert asked <= vars(importlib.import_module(module)).keys()
+    assert asked <= vars(importlib.import_module(f"preorder_recipes.pipeline.{host}")).keys()

@@ -71,14 +71,6 @@ class SwanDecoder(nn.Module):
         words = int((pairs.lengths + 1)[possible].sum())
         return SegmentLoss(-torch.where(possible, total, 0).sum(), len(total), words, left_out)
 
-    def segment_layers(self, vocabulary: nn.Linear, begin: int, end: int) -> SegmentLayers:
-        """Return the layers that score segments, with the layer that makes logits of words.
-
-        ``begin`` and ``end`` are the ids of the symbols that begin and end a segment.
-        """
-        precision = self.precision if self.training else torch.float32
-        return SegmentLayers(self.network, vocabulary, self.embeddings, begin, end, precision)
-
     def update_dropout(self, dropout: float, _: float | None = None) -> None:
         """Change the dropout rate."""
         self.network.dropout = dropout
