@@ -34,7 +34,7 @@ from preorder_recipes.paper_tables import (
     parsed_options,
     read_paper,
 )
-from preorder_recipes.pipeline.job import DATA, Search
+from preorder_recipes.pipeline.job import DATA, Search, host_of
 from preorder_recipes.pipeline.prepare import MODEL as PREORDERER
 from preorder_recipes.pipeline.runner import StepRunner
 from preorder_recipes.pipeline.score import ROBUSTNESS
@@ -72,6 +72,8 @@ def run(arguments: argparse.Namespace) -> None:
     names = PAPERS if arguments.paper == ALL else [arguments.paper]
     corpora = {name: Path(path) for name, path in paths_by_name(arguments.data).items()}
     papers = [read_paper(CONFIG / "papers" / f"{name}.yaml", arguments.folder, corpora) for name in names]
+    if arguments.pages and arguments.table:
+        raise UsageError("--pages: a page has all tables of its paper: leave out --table")
     known = [table.name for paper in papers for table in paper.tables]
     wanted = known if arguments.table is None else arguments.table
     for paper in papers if arguments.pages else ():  # before hours of training
@@ -141,16 +143,20 @@ def train(tables: Sequence[PaperTable], more: Sequence[str], only_plan: bool) ->
         main_job.run(main_job.build_parser().parse_args(line))
     for row in (row for table in tables for row in table.rows):
         if row.translate and row.made("model.pt"):
-            _translate(row)
+            _translate(row, more)
 
 
-def _translate(row: Row) -> None:
-    """Translate the test set with all models of a system, as the row searches."""
-    runner, source = StepRunner(row.experiment.folder, 1), f"{DATA}/test.{row.experiment.source}"
-    steps = []
+def _translate(row: Row, more: Sequence[str]) -> None:
+    """Translate the test set with all models of a system: as its run does, but for the row's own options."""
+    line = command_line(row.experiment, [_written(row) if row.changes else row.system], more)
+    job = main_job.job_of(main_job.build_parser().parse_args(line))
+    (system,) = job.systems
+    runner, source, steps = StepRunner(job.folder, 1), job.source_of(system, "test"), []
     for path in row.made("model.pt"):
         model, made = (str(one.relative_to(runner.folder)) for one in (path, path.with_name(row.translation)))
-        command = ("onmt_translate", "-model", model, "-src", source, "-output", made, *row.translate)
+        seed = int(path.parent.name.removeprefix("seed"))
+        command = host_of(job).translate_command(job, system, seed, model, source)
+        command += ("-output", made, *row.translate)  # the last counts
         name = "".join(("translate/", row.system, "-", path.parent.name, *row.translate))
         steps.append(Step(name, command, (model, source), (made,)))
     with runner.alone():

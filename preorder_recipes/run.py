@@ -146,7 +146,7 @@ def _absolute(option: str, word: str) -> str:
 def run(arguments: argparse.Namespace) -> None:
     """Run the stages asked for."""
     arguments.preorder = _separated(arguments.preorder)
-    job, stages = _job(arguments), arguments.stage or STAGES
+    job, stages = job_of(arguments), arguments.stage or STAGES
     _check(job, stages, arguments)
     runner = StepRunner(job.folder, arguments.jobs)
     with runner.alone():
@@ -206,7 +206,8 @@ def _prepare(job: Job, runner: StepRunner, arguments: argparse.Namespace) -> lis
     return prepare(with_earlier(job), aligner, arguments.cross_fit, tuple(arguments.preorder))
 
 
-def _job(arguments: argparse.Namespace) -> Job:
+def job_of(arguments: argparse.Namespace) -> Job:
+    """Return the run that a command line asks for."""
     size = arguments.size
     default = SYSTEMS if arguments.preorderer is None or arguments.adapt else SYSTEMS_WITHOUT_LINKS
     names = systems_in(size) if arguments.systems == ALL else (arguments.systems or default).split(",")

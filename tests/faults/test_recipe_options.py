@@ -190,6 +190,6 @@ def test_what_may_be_changed(tmp_path):
     given = "layers=2 dropout=[0.1] valid_steps=5 early_stopping=2 rnn_type=GRU seed=1 train_from=x"
     changes = [part for one in f"{given} bucket_size=4096".split() for part in ("--set", one)]
     line = ["--src", "aa", "--tgt", "bb", "--run", str(tmp_path), *changes]
-    job = run._job(run.build_parser().parse_args(line))
+    job = run.job_of(run.build_parser().parse_args(line))
     opennmt.check_options(job, lambda system: config_of(job, system, 1))
     assert job.changes["dropout"] == [0.1]

@@ -1,10 +1,12 @@
 """The tables of the papers: definitions hold, kept translations are scored, every table can be trained."""
 
 import json
+from dataclasses import replace
 from math import prod
 
 import pytest
 from onmt.bin.train import _get_parser
+from onmt.bin.translate import _get_parser as _translation_parser
 from sacrebleu import corpus_bleu
 
 from onmt_preorder.base_configuration import CONFIG
@@ -102,7 +104,7 @@ def test_tables_of_a_corpus_that_is_not_given_are_named(tmp_path, capsys):
 def test_a_page_keeps_what_is_said_of_its_tables(tmp_path, capsys):
     for side in CORPORA["enja"]:
         write(tmp_path / f"test.{side}", *["a b c"] * 500)
-    line = f"zhang2017 --no-training --run {tmp_path} --data enja={tmp_path} --table 2".split()
+    line = f"zhang2017 --no-training --run {tmp_path} --data enja={tmp_path}".split()
     assert papers.main(line) == 0
     tables = capsys.readouterr().out.split("\n", 2)[2]
     page = tmp_path / "zhang2017.md"
@@ -147,6 +149,7 @@ def test_what_training_prints_is_not_in_the_page(tmp_path, capsys, monkeypatch):
     ("line", "message"),
     [
         ("chen2019 --table 3 --table XX", "--table: there is no 'XX'; there are: 1; 3; 3, big; "),
+        ("chen2019 --table 3 --pages .", "--pages: a page has all tables of its paper: leave out --table"),
         ("chen2019 --table 3", "--data enja=DIR is needed for ja-en"),
         ("chen2019 --table 3 --data enja=/none", "/none/"),
         ("kawara2021 --data enja=/none", "--data multi30k=DIR is needed for en-de"),  # before enja is read
@@ -176,6 +179,23 @@ def test_what_is_not_kept_needs_a_model(tmp_path, capsys, monkeypatch, table, mi
     monkeypatch.setattr(paper_tables, "kept_files", others)
     assert papers.main(["huang2018", "--table", table, "--plan", "--run", str(tmp_path)]) == 0
     assert (" npmt" in capsys.readouterr().err) == is_trained
+
+
+def test_another_search_is_that_of_the_run_but_for_its_options(tmp_path, monkeypatch):
+    """Of a system that reads the source in the predicted order."""
+    row = replace(tables_of("huang2018", tmp_path)[0].rows[0], base="npmt_predicted_text")
+    for seed in (1, 2):
+        (folder := row.experiment.folder / f"systems/{row.system}/seed{seed}").mkdir(parents=True)
+        write(folder / "model.pt")
+    ran = []
+    monkeypatch.setattr(papers.StepRunner, "run", lambda _, steps: ran.extend(steps))
+    papers._translate(row, ["--ratio", "0"])
+    _, second = ran
+    made, source = f"systems/{row.system}/seed2/test-beam_size1.en", "data/test.de.predicted.text"
+    assert (second.reads[1], second.makes) == (source, (made,))
+    found = _translation_parser().parse_args(second.command[1:])
+    assert (found.src, found.output, found.seed) == (source, made, 2)
+    assert (found.beam_size, found.swan_word_reward) == (1, 1.2)
 
 
 def test_what_commands_have_printed_needs_no_model(tmp_path, capsys, monkeypatch):
