@@ -1,10 +1,11 @@
 """Training: the optimiser, losses that parts of a model add, memory on CPUs.
 
 Why: OpenNMT-py has no options for AdaDelta, no rates of their own for some parameters, and no place for
-other losses than the cross entropy of the decoder's output. Here any module of a model adds a loss by its
-method ``additional_loss()``, called after each forward pass, which returns a sum over the batch, or None; and
-``decoder_type: swan`` computes its own. Perplexity and early stopping stay those of the translation. On CPUs
-the cross entropy is computed a block of tokens at a time, in half of the time.
+other losses than the cross entropy of the decoder's output. It clips the gradients of each group of
+parameters by their own norm. Here any module of a model adds a loss by its method ``additional_loss()``,
+called after each forward pass, which returns a sum over the batch, or None; and ``decoder_type: swan``
+computes its own. Perplexity and early stopping stay those of the translation. On CPUs the cross entropy is
+computed a block of tokens at a time, in half of the time.
 
 The GNU C library returns each large block to the system when it is freed, and the system fills each new one
 with zeros: a quarter of the time of training small models on a CPU. Trainings of our models keep what they
@@ -24,6 +25,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 from torch import Tensor, nn
 from torch.nn import Parameter
+from torch.nn.utils import clip_grad_norm_
 from torch.optim import Optimizer
 
 from onmt_preorder.cpu.cross_entropy import linear_cross_entropy
@@ -81,6 +83,16 @@ def _multiply_rate(optimizer: Optimizer, parameters: list[Parameter], factor: fl
 def _multiply(optimizer: Optimizer, *_: Any) -> None:
     for group in optimizer.param_groups:
         group["lr"] *= group.get(_FACTOR, 1.0)
+
+
+@adapts("onmt.utils.optimizers:Optimizer", "step")
+def _step(original: Any, self: Any) -> None:
+    """Clip the gradients by their common norm where some have a rate of their own."""
+    groups = self._optimizer.param_groups
+    if any(_FACTOR in group for group in groups) and self._max_grad_norm > 0:
+        scale = self._scaler.get_scale() if self.amp else 1.0  # of the gradients, until the step itself
+        clip_grad_norm_([each for group in groups for each in group["params"]], self._max_grad_norm * scale)
+    original(self)
 
 
 # --- loss ---

@@ -7,6 +7,7 @@ from argparse import Namespace
 import pytest
 import torch
 from onmt.utils.loss import LossCompute
+from onmt.utils.optimizers import Optimizer
 
 from onmt_preorder.opennmt import training
 from tests.support.opennmt import make_opt
@@ -27,6 +28,16 @@ def test_the_loss_of_a_part_is_added_and_the_perplexity_is_not_changed():
     assert added < 0
     torch.testing.assert_close(loss, alone + added)
     assert statistics.ppl() == statistics_alone.ppl()
+
+
+def test_gradients_of_groups_with_their_own_rates_are_clipped_together():
+    first, second = parameters = [torch.nn.Parameter(torch.zeros(1)) for _ in range(2)]
+    descent = torch.optim.SGD(parameters, lr=1.0)
+    training._multiply_rate(descent, [second], 10)
+    optimizer = Optimizer(descent, 1.0, max_grad_norm=1.0)
+    first.grad, second.grad = torch.tensor([3.0]), torch.tensor([-4.0])
+    optimizer.step()
+    torch.testing.assert_close(torch.cat(parameters), torch.tensor([-0.6, 8.0]))
 
 
 TURNS, BYTES = 8, 2**27  # more than M_TOP_PAD alone would keep
