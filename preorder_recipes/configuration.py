@@ -69,8 +69,8 @@ class System:
 
     @property
     def needs(self) -> str | None:
-        """The system that is trained before it."""
-        return self.begins_from or self.trained_as
+        """The system that is trained before it: the one whose model it is, whatever its base begins from."""
+        return self.trained_as or self.begins_from
 
 
 def path_of(name: str) -> Path:

@@ -34,7 +34,7 @@ def check(job: Job) -> None:
     if job.average > 1:
         raise UsageError("--host eole: --average is for OpenNMT-py")
     for system in job.systems:
-        if system.needs and not system.trained_as:
+        if any(one.begins_from for one in job.chain(system)):
             raise UsageError(f"--host eole: {system.name} begins from another model")
 
 

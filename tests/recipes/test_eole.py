@@ -6,6 +6,7 @@ import re
 import pytest
 import yaml
 
+from onmt_preorder.base_configuration import CONFIG
 from preorder.errors import DataError, UsageError
 from preorder_recipes.configuration import HOSTS, read_system
 from preorder_recipes.eole import configuration
@@ -100,6 +101,10 @@ def test_what_a_run_with_eole_cannot_do_is_refused(tmp_path, monkeypatch):
         eole.check(job_of(tmp_path, "preorder_relative", average=2))
     with pytest.raises(UsageError, match="distortion_source begins from another model"):
         eole.check(job_of(tmp_path, "distortion_source"))
+    path = tmp_path / "mine.yaml"
+    path.write_text(f"base: {CONFIG}/system/distortion_source.yaml\ntrained_as: distortion_source\n")
+    with pytest.raises(UsageError, match="mine begins from another model"):
+        eole.check(job_of(tmp_path, str(path)))
     monkeypatch.setattr(eole, "find_spec", lambda _: None)
     with pytest.raises(UsageError, match=r"not installed: pip install onmt-preorder\[eole\]"):
         eole.check(job_of(tmp_path, "preorder_relative"))

@@ -109,6 +109,7 @@ CHAINS = {  # own systems that need others, and what is trained for them, in its
     "base: {0}/plain_gold_text.yaml\nreads: predicted_text\ntrained_as: plain_gold_text": "plain_gold_text",
     "base: {0}/preorder_gold_trained.yaml\ntrained_as: preorder_gold_trained": "gold",
     "base: {0}/distortion_hidden.yaml\nbegins_from: rnnsearch_gold_trained": "rnnsearch_gold mine",
+    "base: {0}/distortion_hidden.yaml\ntrained_as: distortion_hidden": "rnnsearch distortion_hidden",
     "base: {0}/distortion_hidden.yaml\nbegins_from: {1}/other.yaml": "rnnsearch other mine",
     "base: {0}/distortion_hidden.yaml\nbegins_from: other.yaml": "rnnsearch other mine",  # beside it
 }
