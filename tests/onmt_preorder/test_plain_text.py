@@ -185,7 +185,7 @@ def test_the_server(folder, expected, preorderer, monkeypatch):
 
 
 def test_tags_for_a_preorderer_that_reads_them(folder, tmp_path, monkeypatch, capsys):
-    """``preorder apply`` reads them, which alone say of what order a sentence is; on the fly there are none."""
+    """``preorder apply`` reads them, which alone say how a sentence is ordered; on the fly there are none."""
     monkeypatch.chdir(folder)
     texts = [sentence(seed) for seed in range(60)]
     orders = [range(len(words))[:: 1 - 2 * (seed % 2)] for seed, words in enumerate(texts)]
