@@ -68,8 +68,10 @@ def test_which_systems_need_links(tmp_path, model, system, changes, expected):
     assert needs_links(replace(job, preorderer=None))
     if not expected:
         steps = prepare(replace(job, has_links=False), None, 5, ())
-        words = [word for phase in steps for chain in phase for step in chain for word in step.command]
+        made = [step for phase in steps for chain in phase for step in chain]
+        words = [word for step in made for word in step.command]
         assert not {"align", "gold", "evaluate", "train"} & {*words}
+        assert all(str(model) in step.reads for step in made if "apply" in step.command)
         assert not any(word.endswith(".align") for word in words)
 
 
@@ -107,31 +109,6 @@ def test_from_end_to_end_without_links(one_thread, data, model, no_aligner, tmp_
     script = (tmp_path / "commands.sh").read_text()
     assert run.main([*line, "--stage", "score"]) == run.main(line) == 0  # nothing is done again
     assert (tmp_path / "commands.sh").read_text() == script
-
-
-@pytest.mark.slow
-def test_another_model_orders_anew(one_thread, data, model, tmp_path):
-    """What a model holds counts, not its path; and a run of the pair's own preorderer takes its place."""
-    folder = tmp_path / "run"
-    copy = train(["a b"] * 2, ["0-1 1-0"] * 2, "btg", classes=0, iterations=1)
-    copy.save(str(tmp_path / "model"))
-    line = command(data, folder, "--stage", "prepare", "--preorderer", str(tmp_path / "model"))
-    assert run.main(line) == 0
-    first = (folder / "data/test.svo.predicted.features").read_text()
-    train(*_pairs(data), "btg", classes=0, iterations=1).save(str(tmp_path / "model"))
-    assert run.main(line) == 0
-    assert programs(folder)[4:] == ["preorder apply"] * 3
-    assert (folder / "data/test.svo.predicted.features").read_text() != first
-    own = command(data, folder, "--stage", "prepare", "--given-alignment", "--cross-fit", "2")
-    own += ["--systems", "preorder_relative"]
-    assert run.main([*own, "--preorder", "--iterations", "1", "--classes", "0"]) == 0
-    assert "preorder train" in programs(folder)
-    assert run.main(line) == 0
-    assert programs(folder)[-3:] == ["preorder apply"] * 3
-
-
-def _pairs(data):
-    return ((data / f"train.{end}").read_text().splitlines() for end in ("svo", "align"))
 
 
 @pytest.mark.slow

@@ -98,31 +98,6 @@ def test_robustness_of_trained_models(data, finished, tmp_path):
     assert (tmp_path / "commands.sh").read_text() == script
 
 
-@pytest.mark.slow
-def test_families_and_seeds_in_one_table(one_thread, data, tmp_path, capsys):
-    """What begins from a trained model, and what has other options, beside the baseline."""
-    systems = ["baseline_absolute_relative", "distortion_hidden", "npmt"]
-    line = command(data, tmp_path, "--given-alignment", "--systems", ",".join(systems))
-    assert run.main([*line, "--seeds", "1,2"]) == 0
-    assert not (tmp_path / "preorderer").exists()  # which none of them reads
-    results = json.loads((tmp_path / "results.json").read_text())
-    assert list(results["systems"]) == systems
-    for figures in results["systems"].values():
-        assert figures["seeds"] == [1, 2]
-        assert len(figures["bleu"]["values"]) == len(figures["seconds"]["values"]) == 2
-        assert figures["ribes"]["deviation"] is not None
-    log = (tmp_path / "logs/train/distortion_hidden-seed2.log").read_text()
-    assert "systems/rnnsearch/seed2/model.pt" in log
-    vocabularies = {path.name for path in tmp_path.rglob("vocab.*")}
-    assert len([*tmp_path.rglob("vocab.svo")]) == 1, vocabularies
-    printed = capsys.readouterr().out
-    assert all(
-        text in printed
-        for text in (*systems, " ± ", "p 0.", "from the trained rnnsearch goes on: distortion_hidden")
-    )
-    assert "± standard deviation of 2 trainings" in (tmp_path / "results.md").read_text()
-
-
 def test_a_stage_without_the_one_before_says_so(tmp_path, capsys):
     line = ["--src", "svo", "--tgt", "sov", "--run", str(tmp_path), "--stage", "train"]
     assert run.main(line) == 1

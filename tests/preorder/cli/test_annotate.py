@@ -1,8 +1,6 @@
 """``preorder annotate``, and Stanza in ``train`` and ``apply``: with a stand-in, then with Stanza itself."""
 
 import json
-import subprocess
-import sys
 
 import pytest
 
@@ -11,7 +9,6 @@ from preorder.data.formats import read_annotated
 from preorder.data.sentence import Sentence
 from preorder.syntax.read import TreeFile, add_trees
 from tests.support import fake_stanza, hard_sentences
-from tests.support.running import environment
 from tests.support.texts import content, write
 
 LINES = ("the dog barks", "", "a ( b )", "many cats sleep", "")
@@ -158,19 +155,6 @@ def test_models_of_trees_parse_raw_tokens(run, models, kind, suffix):
     assert [len(line.split()) for line in expected.splitlines()] == [len(line.split()) for line in LINES]
     run(f"annotate --src src {FAKE} --trees {kind} --out annot")
     assert run(f"{ORDER} --annot annot --trees annot.{suffix}").out == expected
-
-
-@pytest.mark.slow
-def test_the_folder_in_the_environment(shared, folder):
-    """Its models are used as those of ``--stanza-dir`` are, also as a flat folder; no network is asked."""
-    pytest.importorskip("stanza", reason="needs Stanza: pip install 'onmt-preorder[stanza]'")
-    places = {"STANZA_RESOURCES_DIR": str(shared("models/stanza")), "https_proxy": "http://127.0.0.1:9"}
-    how = {"env": environment(**places), "cwd": folder, "capture_output": True, "text": True}
-    command = [sys.executable, *"-m preorder annotate --src src --lang en -q".split()]
-    found = subprocess.run(command, **how)
-    assert (found.returncode, found.stderr) == (0, "")
-    assert found.stdout.startswith("the dog barks\tDT NN ")
-    assert subprocess.run([*command, "--stanza-dir", "."], **how).returncode == 2
 
 
 def test_a_remembered_folder_that_is_gone(run, folder, models):
