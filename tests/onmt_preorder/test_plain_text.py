@@ -72,17 +72,6 @@ def test_training_on_plain_text(folder, preorderer, workers):
     assert translated[0] == translated[1]
 
 
-def test_the_shortcut(folder, expected, preorderer, capsys, monkeypatch):
-    monkeypatch.chdir(folder)
-    given = ["translate", "--model", MODEL, "--preorder-model", str(preorderer)]
-    assert main([*given, "--src", "test.plain"]) == 0
-    assert capsys.readouterr().out.splitlines() == expected
-    lines = [*PLAIN[:2], "", *PLAIN[2:]]
-    write(folder / "with_empty", *lines)
-    assert main([*given, "--src", "with_empty", "--out", "shortcut"]) == 0
-    assert read(folder / "shortcut") == [*expected[:2], "", *expected[2:]]
-
-
 def test_errors_of_the_shortcut(folder, monkeypatch, capsys):
     monkeypatch.chdir(folder)
     monkeypatch.setattr("onmt_preorder.cli.CHUNK_LINES", 2)
@@ -102,12 +91,13 @@ def test_raw_text_in_and_out(folder, preorderer, monkeypatch, capsys):
     """Our command and ``onmt_translate``; Japanese and the like have no spaces but between Latin words."""
     pytest.importorskip("sacremoses", reason="needs sacremoses: pip install 'onmt-preorder[text]'")
     monkeypatch.chdir(folder)
-    write(folder / "raw", *[f"{line}￨0" for line in RAW])
-    write(folder / "split", *[f"{line} ￨ 0" for line in PLAIN])
+    write(folder / "raw", *[f"{line}￨0" for line in RAW], "")
+    write(folder / "split", *[f"{line} ￨ 0" for line in PLAIN], "")
     model = ["--model", MODEL, "--preorder-model", str(preorderer)]
     assert main(["translate", *model, "--src", "split"]) == 0
     tokens = capsys.readouterr().out.splitlines()
     assert len(set(tokens)) > 10
+    assert tokens[-1] == ""
     assert main(["translate", *model, "--src", "raw", "--tokenize", "en"]) == 0
     assert capsys.readouterr().out.splitlines() == tokens
     monkeypatch.setattr(raw_text, "_is_spaced", lambda character: False)

@@ -76,7 +76,6 @@ relative | n_src_feats: 2, preorder_encoding: [] | reads one source feature, the
 relative | bfloat16: true, model_dtype: fp16 | ^bfloat16 needs model_dtype: fp32
 plain | lambda_align: 1.0, alignment_layer: -4 | ^alignment_layer -4: the decoder has 1 layers, the last is -1
 plain | lambda_align: 1.0, alignment_layer: 1 | ^alignment_layer 1: the decoder has 1 layers
-plain | target_max_relative: 2, decoder_type: transformer | ^target_max_relative needs decoder_type
 plain | target_max_relative: 2, max_relative_positions: 3, position_encoding: false | ^max_relative_pos
 plain | target_max_relative: 2, sliding_window: 3 | ^sliding_window does not work with target_max_relative$
 plain | target_max_relative: 2, num_kv: 2, encoder_type: transformer | ^num_kv does not work with target_max_
@@ -86,10 +85,8 @@ plain | self_attn_type: average | ^self_attn_type: average does not work
 plain | norm_placement: post, decoder_type: transformer | post needs decoder_type
 plain | norm_placement: post, encoder_type: transformer | post needs encoder_type
 plain | reordering_embedding: [decoder], decoder_type: transformer | needs decoder_type
-plain | reordering_embedding: [encoder], encoder_type: transformer | needs encoder_type
 plain | reordering_embedding: [encoder], additional_position_encoding: [encoder] | exclude each other in
 plain | additional_position_encoding: [decoder], position_encoding_type: SinusoidalConcat | needs position_enc
-plain | explicit_reordering: exgre, encoder_type: transformer | ^explicit_reordering needs encoder_type
 plain | explicit_reordering: exgre, reordering_window: 0.3 | window 0.3 is below 0.5
 plain | explicit_reordering: exgre | ^the reordering loss needs the positions
 distortion | encoder_type: brnn | distortion_rnn needs encoder_type: .*, not brnn$
@@ -98,7 +95,6 @@ distortion | layers: 2 | has one layer: dec_layers: 1, not 2$
 distortion | distortion_rate_factor: 3, optim: sparseadam | ^distortion_rate_factor does not work with optim
 distortion | copy_attn: true | ^copy_attn does not work with decoder_type: distortion_rnn$
 distortion | share_decoder_embeddings: true | needs word_vec_size 5 to be hidden_size 6$
-distortion | distortion: hidden, decoder_type: rnn | ^distortion: hidden needs decoder_type: distortion_rnn$
 distortion | decoder_type: rnn | bidirectional_gru needs decoder_type: distortion_rnn$
 hybrid | distortion_source_end: true | ^distortion_source_end needs encoder_type: bidirectional_gru, not pre
 swan | local_reordering_window: 4 | ^local_reordering_window is odd, or 0 for none, not 4$

@@ -172,16 +172,6 @@ def test_a_model_without_explicit_reordering_and_averaging(folder, trained, caps
 # --- attention with jumps ---
 
 
-def test_alignments_of_a_given_target(folder, trained):
-    trained("distortion")
-    files = ("-tgt", "valid.tgt", "-align_output", "alignments")
-    lines = read(folder / "valid.plain")
-    translate(folder, lines, "distortion.pt", "-beam_size", 1, "-gold_align", *files)
-    for line, alignment in zip(lines, read(folder / "alignments"), strict=True):
-        length = len(line.split())
-        assert sorted(target for _, target in parse_alignment(alignment).links) == list(range(length))
-
-
 @pytest.mark.parametrize("name", ["rnnsearch", "distortion", "preorder"])
 def test_the_attention_in_a_sentence(folder, trained, capsys, name):
     """That which links are read from."""
@@ -199,6 +189,7 @@ def test_the_attention_in_a_sentence(folder, trained, capsys, name):
     assert [word for word, _ in rows] == [*read(texts[1])[1].split(), "(end)"]
     shares = [list(map(float, re.findall(r"\d\.\d\d", numbers))) for _, numbers in rows]
     links = parse_alignment(read(folder / "links")[1]).links
+    assert sorted(target for _, target in links) == [*range(len(rows) - 1)]
     for source, target in links:
         assert shares[target][source] == max(shares[target][: len(read(texts[0])[1].split())])
     assert (folder / "attention.png").read_bytes().startswith(b"\x89PNG")

@@ -62,10 +62,6 @@ def test_significance_against_a_baseline(score):
     options = "--ref ref --hyp base=bad ours=good --hyp twin=bad --baseline base"
     result = score(options)
     assert list(result["significance"]) == ["ours", "twin"]
-    for metric, figures in result["significance"]["ours"].items():
-        assert set(figures) == {"difference", "interval", "p_value", "sign_test_p_value"}
-        systems = result["systems"]
-        assert figures["difference"] == pytest.approx(systems["ours"][metric] - systems["base"][metric])
     assert {figures["p_value"] for figures in result["significance"]["twin"].values()} == {1}
     assert score(options) == result
     assert score(f"{options} --seed 2") != result
@@ -80,8 +76,6 @@ def test_runs_of_one_name_are_one_system(run, score):
     assert list(result["systems"]) == ["a", "b"]
     assert result["runs"]["a"]["bleu"]["values"] == pytest.approx(values)
     assert result["systems"]["a"]["bleu"] == pytest.approx(sum(values) / 2)
-    assert result["runs"]["a"]["bleu"]["deviation"] == pytest.approx(abs(values[0] - values[1]) / 2**0.5)
-    assert result["runs"]["b"]["bleu"]["deviation"] is None
     a, b = (alone["systems"][name]["bleu_precisions"] for name in ("a", "b"))
     precisions = [(one + other) / 2 for one, other in zip(a, b, strict=True)]
     assert result["systems"]["a"]["bleu_precisions"] == pytest.approx(precisions)

@@ -261,15 +261,6 @@ def test_checkpoint_of_another_training(run, interrupted, folder):
     assert not (folder / "model.checkpoint").exists()
 
 
-def test_history_of_training(run, folder):
-    run(f"{PUZZLED} --held-out 20")
-    training = json.loads((folder / "model/model.json").read_text())["training"]
-    assert training["trained"] + training["held_out"] == training["sentences"] == 200
-    assert all(one.keys() == {"errors", "updates", "tau_nakagawa"} for one in training["history"])
-    assert training["iteration"] == len(training["history"])
-    run(f"{PUZZLED} --held-out 200", 2)
-
-
 def test_annotated_text_comes_from_standard_input():
     command = [sys.executable, "-m", "preorder", "apply", "--model", "en-verb-final", "--annot", "-"]
     line = "i like the pen\tP V D N\t1 2 3 4\n"
