@@ -12,9 +12,16 @@ from onmt.utils.parse import ArgumentParser
 from onmt_preorder.opennmt import options
 from onmt_preorder.opennmt.repairs.numbers import BOUNDS
 from preorder.errors import UsageError
-from tests.support.distortion_models import DISTORTION
+from tests.support.distortion_models import CONTEXTS, DISTORTION
 from tests.support.opennmt import make_opt
-from tests.support.transformers import PLAIN, SWAN, WITHOUT_FEATURES, learn_from_a_batch, make_vocabs
+from tests.support.transformers import (
+    PLAIN,
+    SWAN,
+    WITHOUT_FEATURES,
+    learn_from_a_batch,
+    make_vocabs,
+    without_gradient,
+)
 
 POSITIONS = {**DISTORTION, "n_src_feats": 1, "src_feats_defaults": "0"}
 EXPLICIT = {"decoder_type": "preorder_transformer", "norm_placement": "post", "preorder_encoding": []}
@@ -25,7 +32,7 @@ FAMILIES = {
     "rotary": {"preorder_encoding": ["rotary"], "source_max_relative": 0},
     "plain": PLAIN,
     "post-norm": {**PLAIN, "norm_placement": "post", "optim": "adadelta"},
-    "reordering": {**PLAIN, "reordering_embedding": ["encoder", "decoder"]},
+    "reordering": {**PLAIN, "reordering_embedding": ["encoder", "decoder"], "target_max_relative": 2},
     "exgre": {**EXPLICIT, "explicit_reordering": "exgre"},
     "refsr": {**EXPLICIT, "explicit_reordering": "refsr"},
     "exgre without its loss": {**EXPLICIT, "explicit_reordering": "exgre", "reordering_loss_weight": 0},
@@ -165,6 +172,14 @@ def test_a_model_learns_at_the_bounds_of_a_number(name, bound):
     model, loss, _ = learn_from_a_batch(opt)
     build_torch_optimizer(model, opt).step()
     assert all(number.isfinite().all() for number in (loss, *model.parameters()))
+
+
+@pytest.mark.parametrize(
+    "changes", [*FAMILIES.values(), *({**DISTORTION, "distortion": x} for x in CONTEXTS)]
+)
+def test_every_parameter_learns(changes):
+    model, _, _ = learn_from_a_batch(make_opt(**changes))
+    assert not without_gradient(model)
 
 
 @pytest.mark.parametrize("family", FAMILIES)

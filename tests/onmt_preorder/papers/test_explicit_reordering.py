@@ -16,7 +16,6 @@ from tests.support.transformers import (
     position_encoding,
     randomise,
     times,
-    without_gradient,
 )
 
 SIZE = 8
@@ -203,11 +202,3 @@ def test_fusion_is_two_runs_and_a_gate(encoding):
             h, bar = plain[sentence, j], reordered[sentence, j]
             gate = 1 / (1 + math.exp(-(u @ h + w @ bar).item()))
             torch.testing.assert_close(result[sentence, j], gate * bar + (1 - gate) * h, atol=1e-5, rtol=1e-4)
-
-
-@pytest.mark.parametrize("kind", ["exgre", "refsr"])
-def test_every_parameter_gets_a_gradient(kind):
-    encoder = make_encoder(**OURS | {"explicit_reordering": kind}, layers=2)
-    states = encoder(*batch_of(LONG, SHORT))[0]
-    (states.square().cumsum(-1).sum() + encoder.additional_loss()).backward()
-    assert not without_gradient(encoder)

@@ -109,13 +109,6 @@ def test_a_word_at_a_time_is_all_at_once(context):
             order = torch.tensor([2, 0, 0])
             enc_out, lengths = enc_out[order], lengths[order]
             model.decoder.map_state(lambda state, dim: state.index_select(dim, torch.tensor([2, 0, 0])))
-
-
-@pytest.mark.parametrize("context", CONTEXTS)
-def test_every_parameter_gets_a_gradient(context):
-    model = make_model(distortion=context)
-    model.generator(model(*make_batch())[0]).square().sum().backward()
-    assert not without_gradient(model)
     model.decoder.detach_state()
     assert not any(tensor.requires_grad for tensor in model.decoder.state.values())
 
