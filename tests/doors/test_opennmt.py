@@ -13,7 +13,6 @@ from collections import Counter
 from pathlib import Path
 from types import SimpleNamespace
 
-import onmt.bin.server
 import pytest
 import yaml
 from onmt.inputters import dynamic_iterator
@@ -26,7 +25,7 @@ from preorder.annotate.classes import WordClasses
 from preorder.errors import DataError
 from tests.support.by_hash import save_by_hash
 from tests.support.hard_sentences import CLASSES, HARD, TOKENS, Reading, reading
-from tests.support.opennmt import TINY, call
+from tests.support.opennmt import TINY, call, server_app
 from tests.support.texts import write
 
 REFUSED = {"the separator inside": "not a token with its position: 'a￨b'"}
@@ -156,12 +155,9 @@ def client():
     opt = {"preorder_model": "model", "beam_size": 1, "max_length": 1, "gpu": -1}
     models = [{"id": 1, "model": MODEL, "load": True, "opt": opt}]
     Path("server.json").write_text(json.dumps({"models_root": ".", "models": models}))
-    apps = []
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(onmt.bin.server, "serve", lambda app, **_: apps.append(app))
-        onmt.bin.server.start("server.json", url_root="/t")
-    prepare(apps[0])
-    return apps[0].test_client()
+    app = server_app("server.json")
+    prepare(app)
+    return app.test_client()
 
 
 def post(*lines):

@@ -7,11 +7,10 @@ from pathlib import Path
 import pytest
 
 from preorder.annotate.classes import WordClasses
-from preorder.cli import main
 from preorder.data import Permutation, Sentence, formats
 from preorder.io import files
 from preorder_recipes.pipeline import convert
-from tests.support.hard_sentences import LINES, TAGSETS, TOKENS, check, tag_layer
+from tests.support.hard_sentences import LINES, TAGSETS, TOKENS, check, run, tag_layer
 from tests.support.texts import links, read, write
 
 _generator = random.Random(3)
@@ -25,10 +24,6 @@ def folder(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     write(Path("src"), *LINES)
     write(Path("align"), *map(links, POSITIONS))
-
-
-def run(command, *more):
-    assert main([*command.split(), *more]) == 0
 
 
 def parsed(path, parse):

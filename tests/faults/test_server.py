@@ -13,20 +13,17 @@ from werkzeug.exceptions import HTTPException
 
 from onmt_preorder.opennmt import server
 from preorder.errors import DataError, UsageError
-from tests.support.opennmt import call
+from tests.support.opennmt import call, server_app
 
 
 @pytest.fixture
 def app(monkeypatch):
     """Return the application of a server with one model, number 0, that is not loaded."""
-    apps = []
     model = object.__new__(ServerModel)
     model.model_id, model.user_opt, model.timeout, model.tokenizers_opt = 0, {"models": []}, -1, None
     model.opt = SimpleNamespace(cuda=False)
     monkeypatch.setattr(TranslationServer, "start", lambda self, _: self.models.update({0: model}))
-    monkeypatch.setattr(onmt.bin.server, "serve", lambda app, **_: apps.append(app))
-    onmt.bin.server.start("none", url_root="/t")
-    return apps[0]
+    return server_app("none")
 
 
 @pytest.fixture

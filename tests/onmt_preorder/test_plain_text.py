@@ -4,7 +4,6 @@ import json
 import sys
 from unittest import mock
 
-import onmt.bin.server
 import pytest
 import torch
 import yaml
@@ -18,7 +17,7 @@ from preorder.cli import main as preorder_command
 from preorder.io import files
 from preorder_recipes.pipeline import subwords
 from tests.support.language import features, sentence, translation, write_texts
-from tests.support.opennmt import TINY, call, train, write_vocabularies
+from tests.support.opennmt import TINY, call, server_app, train, write_vocabularies
 from tests.support.running import ROOT
 from tests.support.texts import links, read, write
 
@@ -154,14 +153,12 @@ def test_the_server(folder, expected, preorderer, monkeypatch):
     third = {"id": 9, "model": MODEL, "opt": {**options, "tokenize": "conservative", "detokenize": "ja"}}
     models = [first, second, third]
     (folder / "server.json").write_text(json.dumps({"models_root": ".", "models": models}))
-    apps = []
-    monkeypatch.setattr(onmt.bin.server, "serve", lambda app, **_: apps.append(app))
-    onmt.bin.server.start("server.json", url_root="/t")
-    prepare(apps[0])
+    app = server_app("server.json")
+    prepare(app)
 
     def ask(*sources, model=7):
         asked = [{"src": source, "id": model} for source in sources]
-        return apps[0].test_client().post("/t/translate", json=asked).json
+        return app.test_client().post("/t/translate", json=asked).json
 
     assert [len(best) for best in ask(*PLAIN, model=8)] == [len(PLAIN)] * 2
     answer = ask(*PLAIN, "", features(TEST[0]))

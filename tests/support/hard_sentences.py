@@ -76,8 +76,8 @@ def tag_layer(name):
     return [tuple(tagset[(s + i) % len(tagset)] for i in range(len(t))) for s, t in enumerate(TOKENS)]
 
 
-def run(*argv):
-    assert main(list(argv)) == 0
+def run(line, *more):
+    assert main([*line.split(), *more]) == 0
 
 
 def check(found, expected):

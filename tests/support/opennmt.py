@@ -58,6 +58,16 @@ def call(folder, program, *arguments):
         os.chdir(before)
 
 
+def server_app(path):
+    """Return the application of OpenNMT-py's translation server for the models of a file."""
+    import onmt.bin.server
+
+    apps = []
+    with unittest.mock.patch.object(onmt.bin.server, "serve", lambda app, **_: apps.append(app)):
+        onmt.bin.server.start(str(path), url_root="/t")
+    return apps[0]
+
+
 def outcome(capsys, folder, program, *arguments):
     """Call a command as Python does; return its exit status and its errors: no other lines of its log."""
     status = 0

@@ -15,7 +15,7 @@ from onmt_preorder.opennmt.checkpoints import read_options
 from preorder.data.formats import parse_features
 from preorder.errors import DataError
 from tests.support.opennmt import TINY, call, train, write_training_task
-from tests.support.texts import write
+from tests.support.texts import links, write
 
 LINES = 40
 
@@ -29,7 +29,7 @@ def folder(tmp_path_factory):
 
 def right_links(folder, name):
     lines = (folder / f"{name}.src").read_text(encoding="utf-8").splitlines()
-    return [" ".join(f"{i}-{j}" for i, j in enumerate(parse_features(line)[1].positions)) for line in lines]
+    return [links(parse_features(line)[1].positions) for line in lines]
 
 
 def train_with(folder, links, steps=2, **changes):

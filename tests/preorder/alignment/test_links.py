@@ -25,10 +25,6 @@ REVERSE = {(0, 0), (1, 2), (2, 2), (3, 4)}
         ("grow-diag-final-and", {(0, 0), (0, 5)}, {(0, 0)}, {(0, 0)}),  # both words have to be free
         ("grow-diag-final-and", {(0, 1)}, {(0, 0)}, {(0, 1)}),  # forward links come before reverse ones
         ("grow-diag-final-and", {(0, 0)}, {(0, 1)}, {(0, 0)}),
-        ("forward", FORWARD, REVERSE, FORWARD),
-        ("reverse", FORWARD, REVERSE, REVERSE),
-        ("intersect", FORWARD, REVERSE, FORWARD & REVERSE),
-        ("union", FORWARD, REVERSE, FORWARD | REVERSE),
     ],
 )
 def test_worked_by_hand(name, forward, reverse, expected):

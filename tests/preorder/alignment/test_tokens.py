@@ -38,10 +38,8 @@ def stems(pieces, words):
 @pytest.mark.parametrize(
     ("words", "pieces", "expected"),
     [
-        ("the cat", "the cat", [0, 1]),
         ("unseen cats.", "un￭ seen cat ￭s ￭.", [0, 0, 1, 1, 1]),
         ("unseen cats", "▁ un seen ▁ cats ▁", [0, 0, 0, 1, 1, 1]),
-        ("unseen 東京", "un seen ĠæĿ ±äº ¬", [0, 0, 1, 1, 1]),
         ("of the cat", "▁of▁the ▁cat", [BOTH, 2]),
         ("a ▁ b", "▁a ▁ ▁b", [0, 1, 2]),
         ("￭ a@@ b", "￭ a@@ b", [0, 1, 2]),
@@ -49,7 +47,6 @@ def stems(pieces, words):
         ("▁c d▁e", "▁c ▁d ▁e", [0, 1, 1]),
         ("c▁d ￭e", "c ￭_￭ d ■ ￭e", [0, 0, 0, 1, 1]),
         ("Hello NASA.", f"{CAPITAL} hello {UPPER} na￭ sa {LOWER} ￭.", [0, 0, 1, 1, 1, 1, 1]),
-        ("NASA is", f"{UPPER} nasa {LOWER} is", [0, 0, 0, 1]),
         ("wait… ﬁne", "▁wait ... ▁fi ne", [0, 0, 1, 1]),
         ("東x y", "▁ <0xE6> <0x9D> <0xB1> x ▁y", [0, 0, 0, 0, 0, 1]),
         ("x 東", "▁x ▁ <0xE6> <mask> <0xB1>", [0, 1, 1, 1, 1]),
@@ -63,7 +60,6 @@ def stems(pieces, words):
         ("she said that he had seen it", "he had seen it", [3, 4, 5, 6]),
         ("she said", "she said she", [0, 1, NONE]),
         ("one two three", "▁one ▁tw", [0, 1]),
-        ("one", "one two", [0, NONE]),
         ("one two", "q r s t", [0, 0, 1, 1]),
         ("aa b", "▁a a a ▁b", [0, 0, NONE, 1]),  # a word begins with a space
         ("baa aa", "ba ￭a a a ￭a", [0, 0, NONE, 1, 1]),  # no word ends before a joiner

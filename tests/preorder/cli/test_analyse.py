@@ -100,14 +100,6 @@ def test_generation(analyse, tmp_path):
     assert list(found["systems"]["base"]) == list(found["significance"]["ours"])
 
 
-def test_a_system_of_several_runs(analyse):
-    """Scores are means of runs."""
-    both = "--ref ref --hyp both=base both=ours --tokenize none"
-    single, mean = (analyse(f"precision {line}")["systems"] for line in (SYSTEMS, both))
-    scores = [single[name]["precision_2"]["score"] for name in ("base", "ours")]
-    assert mean["both"]["precision_2"]["score"] == pytest.approx(sum(scores) / 2)
-
-
 def test_examples(analyse):
     options = f"examples {SYSTEMS} --src src --positions btg=positions --count 2"
     found = analyse(options)

@@ -1,6 +1,5 @@
 """``preorder apply`` by compiled code, a block at a time, beside the same by sentences."""
 
-import gzip
 import random
 
 import pytest
@@ -125,11 +124,3 @@ def test_the_same_errors(models, both, tmp_path, case):
     assert found[0] == 2
     assert found[1].startswith(f"{tmp_path}/{message}")
     assert found[2] is None
-
-
-def test_lines_before_damage_are_looked_at_first(models, both, tmp_path):
-    data = gzip.compress(b"a b\n" * 4000 + b"".join(b"%d\n" % i for i in range(9000)))
-    (tmp_path / "src.gz").write_bytes(data[:-9])
-    found, expected = both("--model", models / "classes", "--src", tmp_path / "src.gz")
-    assert found == expected
-    assert ": damaged gzip data: " in found[1]

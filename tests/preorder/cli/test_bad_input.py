@@ -6,6 +6,7 @@ import pytest
 
 from preorder.cli import main
 from preorder.data.formats import parse_features
+from tests.support.tiny_model import train_tiny
 
 # A command line in which each word that is a name of FILES stands for that file.
 COMMANDS = {
@@ -57,13 +58,7 @@ def wrong():
 
 @pytest.fixture(scope="module")
 def model(tmp_path_factory):
-    """Give a preorderer that was trained on the two sentences."""
-    folder = tmp_path_factory.mktemp("model")
-    for name in ("source", "links"):
-        (folder / name).write_text(FILES[name])
-    command = ["train", "--method", "btg", "--src", str(folder / "source"), "--align", str(folder / "links")]
-    assert main([*command, "--classes", "0", "--iterations", "2", "--model", str(folder / "model")]) == 0
-    return folder / "model"
+    return train_tiny(tmp_path_factory.mktemp("model"), classes=0)
 
 
 @pytest.fixture

@@ -21,7 +21,6 @@ analyse examples @ --src src --hyp ours=ours | system 'ours' has
 analyse robustness @ | base: no {} in it to stand for the percentage
 analyse gain @ --align x --positions x --width 0 | 0.0 is not a number from 0.001 to 2
 analyse robustness --ref ref --hyp run.{} --percent 0,100 | run.100: cannot be read
-analyse robustness @ --percent 0:10 | '0:10' is not a whole number from 0 to 100
 analyse robustness @ --percent 5,5 | not different shares of 0 to 100: '5,5'
 analyse precision @ --out x.gif | a picture's name ends in .svg or .png or .pdf: 'x.gif'
 analyse precision @ --metrics bleu | unrecognized arguments: --metrics
@@ -33,7 +32,6 @@ score % --align s.align | --align and the orders of a system (--order, --positio
 score % --align s.align --order x=s.order | no system is called 'x', only: a, b
 score % --align s.align --order a=s.order --positions a=s.order | system 'a' has two orders
 score % --align s.align --order a=s.order a=s.other | two systems are called 'a'
-score % --align s.align --order a=s.early | s.early:3: the file ends after 2 lines, s.ref goes on
 score % --align s.align --order a=s.order b=s.other | s.other:4: positions of 2 tokens, s.order has 3
 score % --align s.align --order a=s.short | s.align:4: link 2-1 is out of range: the source has 2 tokens
 score % --align s.align --order a=s.twice | s.twice:4: not a permutation of 0 … 1: 1 1
@@ -60,23 +58,21 @@ gold --src ab --align from1 | do they count from 1? (preorder map --first-index 
 gold --src ab --align turned | are they target-source? (preorder map --reverse)
 align | the following arguments are required: --tgt
 align $ --hand-src source --hand-tgt target | --hand-src, --hand-tgt and --hand-align belong together
-align --src ten --tgt source --chunk 1 | source:3: the file ends after 2 lines, ten goes on
 align $ --samplers 2 --symmetrize union | --symmetrize has no effect with --samplers or --hand-align
 align $ --min-confidence 0.5 | --min-confidence has no effect without --samplers or --hand-align
 align $ --samplers 2 --min-confidence 0 | 0.0 is not a number above 0 and at most 1
 align $ --seed ² | '²' is not a whole number from 0 to 4294967295
 align $ --hand-src source --hand-tgt target --hand-align far | far:1: link 9-0 is out of range
-align $ --hand-src source --hand-tgt target --hand-align link | link:2: the file ends after 1 line
 align $ --hand-src source --hand-tgt target --hand-align few | 2 hand-aligned sentences are too few
 map --align links | nothing to do: name the texts, --tgt and --new-tgt, or --src and --new-src
 map --align links --tgt old | --tgt and --new-tgt belong together
 map --align links --tgt old --new-tgt new | new:1: these are not the same characters: 'ab' and 'ac'
-show & --line 3 | h.src:3: the file has no such line
 show & --lines 1,2-4 | h.src:3: the file has no such line
 show & --max-length 3 | h.src: no sentence is left to be shown
 show & --gain 1 | --gain measures orders by links: it needs --align and --tgt
 show & --align h.align | --align links the source to a target: give --tgt, too
-show --src h.src --order h.order --line 2 | h.order:2: the file ends after 1 line
+show & --tgt h.tgt --align far | far:1: link 9-0 is out of range: the source has 4 tokens
+show --src h.src --positions positions --line 2 | positions:2: positions of 3 tokens for 5 words
 show & --lines 1, | '' is not a whole number from 1
 show & --lines 3-1 | ends before it begins: '3-1'
 show & --pos xx | --pos has no effect without --model
@@ -84,7 +80,6 @@ diagnose | give --src with --tgt or --align, --ref with --hyp
 diagnose --pos tags --ref three --hyp a=three | give --src with --tgt or --align, --ref with --hyp
 diagnose --src pairs --align links --ref three | give --src with --tgt or --align, --ref with --hyp
 diagnose --src pairs --align far | far:1: link 9-0 is out of range
-diagnose --src pairs --align links --pos tags | tags:2: 1 POS tags for 2 words
 diagnose --src ab --align link | 1 line: too few
 diagnose --src pairs --align links --pos stanza | --pos: give a file of tags
 annotate --src src | give --lang, such as en or zh-hans
@@ -99,7 +94,6 @@ annotate --src s* --pos t* --out-dir out --pos-out f | --pos-out has no effect w
 apply --model en-verb-final --out out --out-dir dir | --out and --out-dir exclude each other
 apply --model en-verb-final --shard 1/2 | --shard has no effect without --out-dir
 apply --model en-verb-final --out-dir dir | --out-dir needs files, as --src 'in/*.gz'
-apply --model en-verb-final --out-dir dir --src in/*.fr | in/*.fr: there is no such file
 apply --model en-verb-final --engine ray | --engine has no effect without --out-dir
 apply --model m --out-dir dir --src s* --gpu-share 0.5 | --gpu-share has no effect without --engine ray
 apply --model m --out-dir dir --src s* --engine ray --gpu-share 0.5 | no effect without --stanza-device gpu

@@ -5,7 +5,6 @@ import json
 import os
 import pickle
 import shutil
-import signal
 from pathlib import Path
 
 import pytest
@@ -15,7 +14,6 @@ from preorder.cli import apply as apply_command
 from preorder.cli import main
 from preorder.shards.on_ray import RayOptions
 from tests.support import fake_stanza
-from tests.support.kill_points import run
 from tests.support.tiny_model import train_tiny
 
 LINES = {"a": ["S1 V2 O3"] * 40, "b": [], "c": ["", "S2 V1 O1", "O1"], "d": [f"S{i} V{i}" for i in range(9)]}
@@ -43,23 +41,11 @@ def folder(tmp_path, monkeypatch):
 
 
 @pytest.fixture
-def said(capsys):
-    """Give a function that runs a command line, and returns what is said."""
-
-    def said(line, status=0):
-        capsys.readouterr()
-        assert main(line) == status
-        return capsys.readouterr().err
-
-    return said
-
-
-@pytest.fixture
-def apply(model, said):
+def apply(model, run):
     """Give a function that orders the shards, and returns what is said."""
 
     def apply(*more, src="in/*.en*", out="out", status=0):
-        return said(["apply", "--model", str(model), "--src", src, "--out-dir", out, *more], status)
+        return run(f"apply --model {model} --src {src} --out-dir {out} {' '.join(more)}", status).err
 
     return apply
 
@@ -170,35 +156,18 @@ def test_a_bad_shard_whose_name_has_a_line_break(folder, apply):
     assert set(content(folder / "out")) == {*OUTPUTS}
 
 
-def test_killed_and_started_again(folder, model):
-    place = folder / "out"
-    whole = expected(model)
-    command = f"apply --model {model} --src in/*.en* --out-dir {place} --threads 2".split()
-    place.mkdir()
-    status, operations = run(place, command)
-    assert status == 0
-    assert operations > 20
-    for number in range(1, operations + 1, max(operations // 6, 1)):
-        shutil.rmtree(place)
-        assert run(place, command, number)[0] == -signal.SIGKILL
-        done = {path.name: path.read_bytes() for path in place.glob("[a-z]*")}
-        assert done.items() <= whole.items()
-        assert run(place, command)[0] == 0
-        assert content(place) == whole  # and nothing else is left
-
-
-def test_annotate(folder, model, said):
-    options = ["annotate", "--src", "in/*.en*", "--pos", "tags/*.pos*", "--out-dir", "out"]
-    assert main(options) == 0
+def test_annotate(folder, model, run):
+    line = "annotate --src in/*.en* --pos tags/*.pos* --out-dir out"
+    run(line)
     for name in OUTPUTS:
         pos = name.replace(".en", ".pos")
         assert main(["annotate", "--src", f"in/{name}", "--pos", f"tags/{pos}", "--out", f"one-{name}"]) == 0
     assert content(folder / "out") == {name: Path(f"one-{name}").read_bytes() for name in OUTPUTS}
     assert main(["apply", "--model", str(model), "--annot", "out/*.en*", "--out-dir", "ordered"]) == 0
     assert content(folder / "ordered") == expected(model)
-    assert said(options) == "4 of 4 shards are there already\n"
+    assert run(line).err == "4 of 4 shards are there already\n"
     (folder / "classes").write_text("S1\t7\n")
-    assert "out was made with another --classes (None, now '" in said([*options, "--classes", "classes"], 2)
+    assert "out was made with another --classes (None, now '" in run(f"{line} --classes classes", 2).err
 
 
 def elsewhere(monkeypatch, asked):
@@ -241,24 +210,23 @@ def test_stanza_on_gpus_of_other_machines(folder, monkeypatch):
     assert set(content(folder / "out")) == {"a.en", "b.en", "d.en"}
 
 
-def test_annotate_by_stanza(folder, monkeypatch, said):
+def test_annotate_by_stanza(folder, monkeypatch, run):
     """With a stand-in for Stanza; a shard is done once all of its outputs are there."""
     models = [["pos.pt", 100, 1]]
     fake_stanza.install(monkeypatch, ["1.9", models])
-    stanza = ["--lang", "en", "--stanza-dir", str(folder), "--trees", "dependency"]
-    options = ["annotate", "--src", "in/*.en", "--out-dir", "out", *stanza]
-    assert main(options) == 0
+    line = f"annotate --src in/*.en --out-dir out --lang en --stanza-dir {folder} --trees dependency"
+    run(line)
     before = content(folder / "out")
     assert set(before) == {f"{name}.en{suffix}" for name in "abd" for suffix in ("", ".conllu")}
     (folder / "out/d.en.conllu").unlink()
-    assert "2 of 3 shards are there already" in said(options)
+    assert "2 of 3 shards are there already" in run(line).err
     assert content(folder / "out") == before
     models[0] = ["pos.pt", 100, 2]  # of another time
-    assert main(options) == 0
+    run(line)
     models[0] = ["pos.pt", 101, 2]
-    assert "out was made with another Stanza ('" in said(options, 2)
-    assert "out was made with another --lang, " in said([*options, "--lang", "de"], 2)
+    assert "out was made with another Stanza ('" in run(line, 2).err
+    assert "out was made with another --lang, " in run(f"{line} --lang de", 2).err
     (folder / "in/a.en.conllu").touch()
-    clash = said([*options, "--src", "in/*", "--out-dir", "new"], 2)
-    assert "in/a.en and in/a.en.conllu would both be written to new/a.en.conllu" in clash
+    clash = "in/a.en and in/a.en.conllu would both be written to new/a.en.conllu"
+    assert clash in run(f"{line} --src in/* --out-dir new", 2).err
     assert not (folder / "new").exists()

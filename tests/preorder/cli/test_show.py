@@ -200,16 +200,6 @@ def test_what_cannot_be_sorted(show, tmp_path):
     assert show(f"{LINKED} --gain 1", 2).err == "src: no sentence is left to be shown\n"
 
 
-def test_an_error_names_the_file_that_is_wrong(show, tmp_path):
-    lines = {"src": "a b", "tgt": "x y", "align": "0-0", "positions": "1 0", "wide": "5-0", "long": "0 1 2"}
-    for name, line in lines.items():
-        write(tmp_path / name, lines.get({"wide": "align", "long": "positions"}.get(name), line), line)
-    said = show("--src src --positions positions --tgt tgt --align wide --lines 1-2", 2).err
-    assert said == "wide:2: link 5-0 is out of range: the source has 2 tokens\n"
-    said = show("--src src --positions long --lines 2", 2).err
-    assert said == "long:2: positions of 3 tokens for 2 words\n"
-
-
 @pytest.mark.parametrize(
     ("words", "lines", "out", "message"),
     [

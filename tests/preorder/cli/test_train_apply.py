@@ -64,7 +64,6 @@ def folder(prepared, tmp_path):
 LEARNED = {
     "from links": ("--src src --align align", "--src test"),
     "from a bitext, aligned first": ("--src src --tgt tgt --lang xx", "--src test"),
-    "with POS tags of a file": ("--src src --pos pos --align align", "--src test --pos test.pos"),
     "with classes of a file": ("--src src --align align --classes classes", "--src test"),
     "from an annotated text": ("--annot annot --align align", "--annot test.annot"),
     "from links of which two of three are doubtful": ("--src src --align doubtful", "--src test"),
@@ -75,15 +74,11 @@ LEARNED = {
 def test_learns_the_order(run, folder, case):
     verb = "new" if "classes" in case else "V2"
     write(folder / "test", *lines(5, seed=9), f"S1 {verb} O1", "", "S1")
-    write(folder / "test.pos", *["N V N"] * 6, "", "N")
     write(folder / "test.annot", *["x y z\tN V N\t1 2 1"] * 6, "", "x\tN\t1")
     trained, applied = LEARNED[case]
     run(f"{BTG} {trained}")
     assert (folder / "model/classes.txt").exists() == ("annotated" not in case)
     assert run(f"{APPLY} {applied} --format order").out.splitlines() == ["0 2 1"] * 6 + ["", "0"]
-    if "POS" in case:
-        said = run(f"{APPLY} --src test", 2).err
-        assert said.endswith("the model needs POS tags (--pos), and none are given\n")
     if "--lang xx" in trained:
         said = run(f"{APPLY} --src test --lang yy", 2).err
         assert said.endswith("--lang yy: the model was trained on xx\n")

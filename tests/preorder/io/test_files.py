@@ -9,10 +9,13 @@ import time
 from collections import deque
 from contextlib import nullcontext
 from importlib import import_module
+from pathlib import Path
 from types import SimpleNamespace
 from unittest.mock import Mock
 
 import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
 
 from preorder.errors import DataError, MissingExtraError, UsageError
 from preorder.io import files
@@ -84,27 +87,17 @@ def found(rows):
     return lines, None
 
 
-@pytest.mark.parametrize("size", [1, 7, 1 << 17])
-@pytest.mark.parametrize(
-    "contents",
-    [
-        (b"",),
-        (b"\n",),
-        (b"no end",),
-        (b"a\n\nb c\n", b"1\n2\n3"),
-        (b"x" * 300_000 + b"\ny\n", b"1\n2\n"),
-        (b"a\nb\nc\n", b"1\n2\n"),
-        (b"a\nb\n", b"1\n2\n3\n"),
-        (b"", b"1\n"),
-        (b"a\nb\n", b"1\n", b"\n"),
-        (b"".join(b"%d\n" % i for i in range(999)), b"t\n" * 999),
-    ],
+@given(
+    contents=st.lists(st.text("a \n").map(str.encode), min_size=1, max_size=3),
+    size=st.sampled_from([1, 7, 1 << 17]),
 )
-def test_blocks_have_the_same_lines_and_errors(tmp_path, contents, size):
-    paths = [str(tmp_path / f"file{i}") for i in range(len(contents))]
+@example(contents=[b"x" * 300_000 + b"\ny\n", b"1\n2\n"], size=7)
+@example(contents=[b"".join(b"%d\n" % i for i in range(999)), b"t\n" * 999], size=7)
+def test_blocks_have_the_same_lines_and_errors(tmp_path_factory, contents, size):
+    folder = tmp_path_factory.mktemp("blocks")
+    paths = [str(folder / f"file{i}") for i in range(len(contents))]
     for path, content in zip(paths, contents, strict=True):
-        with open(path, "wb") as stream:
-            stream.write(content)
+        Path(path).write_bytes(content)
     assert found(in_blocks(paths, size)) == found(one_by_one(paths))
 
 

@@ -201,13 +201,6 @@ def saved_of(method, lines, folder, **options):
 
 
 @pytest.mark.parametrize("method", METHODS)
-def test_pairs_of_one_size_are_learned_from_as_one_text(method, tmp_path):
-    lines = puzzling()
-    alike = replace(lines, pairs=[i % 2 for i in range(len(lines))])
-    assert saved_of(method, alike, tmp_path / "pairs") == saved_of(method, lines, tmp_path / "one")
-
-
-@pytest.mark.parametrize("method", METHODS)
 def test_pairs_weigh_alike(method, tmp_path):
     """Two small ones ask for one order, a large one for another."""
     few, many = bitext(), monotone()

@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 
 from preorder.data import BinaryTree, Node, Sentence
 from preorder.data.trees import BINARISATIONS, ConstituencyTree, DependencyTree
-from preorder.syntax.binary import RULES, binary_branches, head_child, lift
+from preorder.syntax.binary import binary_branches, head_child, lift
 from preorder.syntax.read import parse_bracketing
 from tests.support.trees import constituency, dependency, sentences, words
 
@@ -163,13 +163,3 @@ def test_arcs_that_cross_are_lifted(heads, lifted):
 )
 def test_heads_of_phrases(category, children, head):
     assert head_child(category, children.split()) == head
-
-
-def test_every_rule_is_in_force():
-    for category, (from_last, priorities) in RULES.items():
-        children = ["XX", *reversed(priorities[:2]), *reversed(priorities[:2]), "XX"]
-        expected = (-1 if from_last else 0) % len(children)
-        if priorities:
-            expected = max if from_last else min
-            expected = expected(i for i, child in enumerate(children) if child == priorities[0])
-        assert head_child(category, children) == expected
