@@ -81,7 +81,7 @@ class Case:
     baseline: float  # BLEU without an order
     gain: float  # in BLEU
     precision: float  # gained in BLEU's precision
-    sure: bool  # the gain is significant, p < 0.05, and precision does not fall
+    sure: bool  # the gain is significant, p < 0.01, as many cases are compared, and precision does not fall
 
     @property
     def outcome(self) -> str:
@@ -95,13 +95,13 @@ class Case:
 _CASES = """
 case                                          pairs   tau  order    way   rare  length   BLEU   gain  precise
 a made-up verb-final language, 6,000 pairs     6000  0.30   0.01   0.96  0.000    17.7   71.0  12.2*      8.5
-Python's documentation, En→Ja, 1,000 pairs     1000  0.68   0.23   0.28  0.219    21.1   5.35    0.3      0.4
+Python's documentation, En→Ja, 1,000 pairs     1000  0.68   0.23   0.28  0.219    21.1   5.27    0.3      0.5
 Python's documentation, En→Ja, 3,000 pairs     3000  0.60   0.22   0.46  0.129    20.7   8.20   0.9*      0.6
 Python's documentation, En→Ja, 10,000 pairs    9641  0.57   0.19   0.56  0.076    19.3  16.67   4.7*      3.9
 Python's documentation, En→Ja, 41,301 pairs   39814  0.51   0.17   0.60  0.035    19.3  28.79   3.2*      1.2
 Python's documentation, Ja→En, 10,000 pairs    9641  0.56   0.18   0.53  0.076    19.2  11.42   3.5*      3.1
 Python's documentation, Ja→En, 41,301 pairs   41301  0.54   0.16   0.54  0.032    20.8  24.31    1.8     -0.5
-Python's documentation, En→Tr, 1,000 pairs     1000  0.77   0.45  -0.09  0.347    16.3   3.59   -0.2     -0.2
+Python's documentation, En→Tr, 1,000 pairs     1000  0.77   0.45  -0.09  0.347    16.3   3.48   -0.3     -0.6
 Python's documentation, En→Tr, 3,949 pairs     3949  0.62   0.27   0.51  0.202    16.4   9.28   2.9*      2.0
 KFTT, En→Ja, 9,742 pairs                       9742  0.60   0.20   0.35  0.154    23.8    8.1   1.0*      1.0
 KFTT, En→Ja, 97,272 pairs                     97272  0.58   0.18   0.41  0.044    23.7   15.6   2.2*      0.9
@@ -156,7 +156,8 @@ class Verdict:
     def text(self) -> str:
         """The verdict in one or two sentences."""
         if self.profile.pairs < FEWEST:
-            return f"Too little text: you have {self.profile.pairs:,} pairs, and {FEWEST:,} gained nothing."
+            most = f"{FEWEST:,} gained 0.3 BLEU at most"
+            return f"Too little text: you have {self.profile.pairs:,} pairs, and {most}."
         share = f"{self.profile.in_order:.0%} of your sentences are in order already"
         there = f"In the nearest case, {self.nearest.name}, {self.nearest.outcome}."
         if self.profile.in_order >= MOSTLY and not (self.is_near and self.nearest.sure):

@@ -78,7 +78,7 @@ def test_the_text(text, expected):
 
 def test_links_of_few_pairs_tell_nothing():
     found = Verdict.of(replace(TEXT, pairs=999, in_order=0.75), (PAYS, FAILS))
-    assert found.text == "Too little text: you have 999 pairs, and 1,000 gained nothing."
+    assert found.text == "Too little text: you have 999 pairs, and 1,000 gained 0.3 BLEU at most."
 
 
 def test_each_case_is_told_by_the_others():
