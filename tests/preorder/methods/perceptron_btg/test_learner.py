@@ -79,34 +79,6 @@ def test_each_sentence_has_its_own_time():
     np.testing.assert_allclose(flat(one), flat(other), atol=1e-5)
 
 
-def iterated(learner, *iterations):
-    done = []
-    for iteration in iterations:
-        learner.learn(iteration, done.append)
-    assert sum(done) == 150 * len(iterations)
-
-
-@pytest.mark.parametrize("threads", [1, 2])
-def test_goes_on_from_a_state_to_the_last_bit(threads, monkeypatch):
-    monkeypatch.setattr(
-        "preorder.methods.perceptron_btg.learner.FIRST_ROWS", 8
-    )  # tables grow before and after
-    corpus = random_corpus(150, seed=4)
-    whole = PerceptronLearner(*corpus, PerceptronOptions(minibatch=8))
-    iterated(whole, 1, 2, 3)
-    first = PerceptronLearner(*corpus, PerceptronOptions(minibatch=8))
-    iterated(first, 1)
-    state = {name: array.copy() for name, array in first.state().items()}
-    iterated(first, 2)  # a state is of its time
-    second = PerceptronLearner(*corpus, PerceptronOptions(minibatch=8, threads=threads))
-    second.restore(state)
-    iterated(second, 2, 3)
-    for name, array in whole.state().items():
-        assert second.state()[name].tobytes() == array.tobytes(), name
-    for name, array in whole.model().items():
-        assert second.model()[name].tobytes() == array.tobytes(), name
-
-
 def test_the_weights_of_a_file_are_as_good_to_begin_from(monkeypatch):
     """Tables grow far beyond those of the file: all of a key must have been kept."""
     monkeypatch.setattr("preorder.methods.perceptron_btg.learner.FIRST_ROWS", 8)
