@@ -11,7 +11,7 @@ import pytest
 
 import preorder
 from preorder.cli import main
-from preorder.data.formats import parse_features, parse_order, parse_positions
+from preorder.data.formats import parse_features
 from preorder.methods.perceptron_btg.learner import PerceptronLearner
 from tests.support.running import environment
 from tests.support.texts import content, write
@@ -133,16 +133,6 @@ def test_best_orders(run, name):
         assert items[0] == line
         assert len(set(items)) == len(items)
         assert scores == sorted(scores, reverse=True)
-
-
-def test_formats_agree(run):
-    written = [run(f"apply --model known --src test --format {name}").out.splitlines() for name in FORMATS]
-    for features, positions, order, text, tree in zip(*written, strict=True):
-        words, permutation = parse_features(features)
-        assert parse_positions(positions) == parse_order(order) == permutation
-        assert text.split() == list(permutation.apply(words))
-        assert [leaf.strip("[]<>") for leaf in tree.split()] == list(words)
-    assert written[-1][0].count("<") == 1
 
 
 @pytest.mark.parametrize("name", FORMATS)
