@@ -1,11 +1,9 @@
 """``kill -9`` before file operations: what was there is as it was, or as it is to be, and work goes on."""
 
-import re
 import shutil
 import signal
 
 import pytest
-import yaml
 
 from preorder.annotate import stanza
 from preorder.cli import annotate as annotate_command
@@ -110,68 +108,3 @@ def check_outputs(now, before, after):
         assert data in (before.get(name), after.get(name)), name
     model = {name: data for name, data in whole.items() if name.startswith("model/")}
     assert not model or any(model.items() <= state.items() for state in (before, after))
-
-
-TRAININGS = """
-import signal, sys
-from pathlib import Path
-import onmt_preorder
-onmt_preorder.register()
-from tests.support.kill_points import work_in_fork
-from tests.support.opennmt import call
-
-def train(name, kill_at=0):
-    folder = Path(name).resolve()
-    folder.mkdir()
-    steps = ("-train_steps", 2, "-save_checkpoint_steps", 1, "-keep_checkpoint", 1)
-    line = ("-config", "../config.yaml", *steps, "-save_format", sys.argv[1])
-    return work_in_fork(folder, lambda: call(folder, "onmt_train", *line), kill_at)
-
-status, operations = train("whole")
-assert status == 0, Path("whole.log").read_text()
-for number in range(1, operations + 1, 4):
-    assert train(f"killed-{number}", number)[0] == -signal.SIGKILL
-"""
-"""A process of its own: a fork of one that has computed gradients on a GPU cannot."""
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("save_format", ["pytorch", "safetensors"])
-def test_each_checkpoint_is_whole_whenever_the_training_dies(tmp_path, save_format):
-    pytest.importorskip("onmt", reason="OpenNMT-py is not installed: see the README")
-    import torch
-    from safetensors.torch import load_file
-
-    from tests.support import opennmt
-
-    def weights(path):
-        """Return the weights of a checkpoint, from its own file or the one beside it."""
-        found = torch.load(path, weights_only=True)
-        assert {"vocab", "opt", "optim"} <= found.keys()
-        if "model" not in found:
-            return load_file(path.with_suffix(".safetensors"))
-        return found["model"] | {f"generator.{name}": value for name, value in found["generator"].items()}
-
-    opennmt.write_training_task(tmp_path, 20, 20)
-    data = {"train": {"path_src": "../train.src", "path_tgt": "../train.tgt", "weight": 1}}
-    paths = {f"{side}_vocab": f"../vocab.{side}" for side in ("src", "tgt")}
-    changes = {**paths, "data": data, "batch_size": 64, "bucket_size": 20}
-    (tmp_path / "config.yaml").write_text(yaml.safe_dump(opennmt.TINY | changes))
-    opennmt.run(tmp_path, "python", "-c", TRAININGS, save_format)
-
-    (last,) = (tmp_path / "whole").glob("*.pt")
-    assert last.name == "model_step_2.pt"
-    expected = weights(last)
-    seen = []
-    folders = [path for path in tmp_path.glob("killed-*") if path.is_dir()]
-    for folder in sorted(folders, key=lambda path: int(path.name.split("-")[1])):
-        steps = sorted(int(re.search("([0-9]+).pt$", path.name)[1]) for path in folder.glob("*.pt"))
-        for step in steps:
-            found = weights(folder / f"model_step_{step}.pt")
-            assert found.keys() == expected.keys()
-            if step == 2:
-                assert all(torch.equal(found[name], value) for name, value in expected.items()), folder
-        assert all(load_file(path).keys() == expected.keys() for path in folder.glob("*.safetensors"))
-        seen.append(steps[-1] if steps else 0)
-    assert seen == sorted(seen)  # a checkpoint that is there stays until the next one is
-    assert set(seen) == {0, 1, 2}

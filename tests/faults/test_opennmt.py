@@ -2,11 +2,14 @@
 
 import logging
 import math
+import os
 import re
 import shlex
 import sys
+from itertools import groupby
 from pathlib import Path
 from types import SimpleNamespace
+from unittest.mock import Mock
 
 import pytest
 import torch
@@ -301,6 +304,37 @@ def test_a_checkpoint_is_whole_or_not_there(tmp_path):
         saved.append((tmp_path / name).read_bytes())
     assert saved[0] == saved[1]
     assert len(list(tmp_path.iterdir())) == 3
+
+
+@pytest.mark.parametrize("save_format", ["pytorch", "safetensors"])
+def test_a_whole_checkpoint_is_there_whenever_a_training_dies(folder, monkeypatch, save_format):
+    """Before each file is renamed or removed."""
+    seen = []
+
+    def noting(work):
+        def noted(*given):
+            there = {path.name for path in folder.glob(f"{save_format}_step_*")}
+            steps = [step for step in (1, 2) if f"{save_format}_step_{step}.pt" in there]
+            needed = {f"safetensors_step_{step}.safetensors" for step in steps}
+            assert save_format == "pytorch" or needed <= there
+            seen.append(steps)
+            return work(*given)
+
+        return noted
+
+    for name in ("replace", "remove"):
+        monkeypatch.setattr(os, name, noting(getattr(os, name)))
+    steps = {"train_steps": 2, "save_checkpoint_steps": 1, "keep_checkpoint": 1}
+    train(folder, save_model=save_format, save_format=save_format, **steps)
+    assert [steps for steps, _ in groupby(seen)][:3] == [[], [1], [1, 2]]
+
+
+def test_of_a_checkpoint_that_cannot_be_written_no_file_appears(capsys, folder, monkeypatch):
+    full = OSError(28, "No space left on device")
+    monkeypatch.setattr("safetensors.torch.save_file", Mock(side_effect=full))
+    more = ("-train_steps", 1, "-save_checkpoint_steps", 1, "-save_format", "safetensors")
+    assert outcome(capsys, folder, *TRAIN, *more)[0] == 2
+    assert not list(folder.glob("*another*"))
 
 
 def test_translating_plain_and_odd_lines_warns(folder, caplog):
