@@ -31,6 +31,14 @@ PAGES = [
     Path("preorder/models/README.md"),
     *sorted(path.relative_to(ROOT) for path in (ROOT / "recipes").glob("*/*.md")),
 ]
+HELP = {"preorder": preorder.cli.EPILOG}
+HELP["onmt_preorder"] = "".join(
+    getattr(onmt_preorder.cli, f"EXAMPLES{of}") for of in ("", "_OF_BEST", "_OF_RUN")
+)
+for name in preorder.cli.COMMANDS:
+    HELP[name] = importlib.import_module(f"preorder.cli.{name}").EXAMPLES
+PAGES += HELP  # the indented lines of help texts are commands, too
+OTHERS = {"--preorder": ("preorder", ("train",)), "--onmt": ("onmt_translate", ())}
 _FENCED = re.compile(r"^```(\w*)\n(.*?)^```$", re.M | re.S)
 _INDENTED = re.compile(r"(?:(?<=\n\n)|(?<=:\n))((?:    .*\n)+)")
 _SUBSTITUTED = re.compile(r"\$\(([^()]*)\)")
@@ -39,10 +47,13 @@ _FIRST = re.compile(
     rf"^(?:\$ )?(?:{'|'.join(PROGRAMS)}|python|recipes/\w+\.sh|make|git|for|\(cd|curl|cd|source|PYTHON=\S+) ",
     re.M,
 )
+_OF_HELP = re.compile(r"^ +((?:preorder|onmt_\w+|zcat|echo|curl|PYTHONPATH=\S+) .*)", re.M)
 
 
 def _text(page):
-    return (ROOT / page).read_text(encoding="utf-8")
+    if page not in HELP:
+        return (ROOT / page).read_text(encoding="utf-8")
+    return "\n".join(("```", *_OF_HELP.findall(re.sub(r"\\\n\s*", " ", HELP[page])), "```\n"))
 
 
 def _is_shell(block):
@@ -86,18 +97,21 @@ def _one_line(code):
 def calls_of(mention):
     """Return the calls of a mention: program or module, words of a subcommand, options.
 
-    One or none, or two: what follows ``--preorder`` are options of ``preorder train``.
+    One or none, or two: what follows ``--preorder`` and ``--onmt`` are options of another.
     """
     if not (match := re.match(rf"(?:{MODULES}|({'|'.join(PROGRAMS)}))(?=\s|$)(.*)", mention)):
         return []
-    rest, preorder, passed_on = match[3].partition(" --preorder ")
-    words = (rest + preorder).replace("analyse KIND", "analyse gain").split()  # any kind
+    rest, *passed_on = re.split(" (--preorder|--onmt) ", match[3], maxsplit=1)
+    words = " ".join((rest, *passed_on[:1])).replace("analyse KIND", "analyse gain").split()  # any kind
     subcommand = ()
     if match[2] in ("preorder", "onmt_preorder"):
         own = itertools.takewhile(lambda word: word.isalpha() and word.islower(), words)
         subcommand = tuple(own)[: 1 + (words[:1] == ["analyse"])]  # which has subcommands itself
-    call = match[1] or match[2], subcommand, _options(words)
-    return [call, ("preorder", ("train",), _options(passed_on.split()))] if passed_on else [call]
+    calls = [(match[1] or match[2], subcommand, _options(words))]
+    if passed_on:
+        flag, options = passed_on
+        calls.append((*OTHERS[flag], _options(options.split())))
+    return calls
 
 
 def _options(words):
@@ -118,7 +132,8 @@ NOT_RUN = (
     *("kftt.en enja.en", "tr/test"),  # need other texts
     *("for side in en ja; do cat", "for side in en de; do", "runs/kftt", "/translations"),  # need a corpus
     *("> all.en", "--src all.en", "all.align > train.align", "--weights 550000"),  # need the whole corpus
-    *("preorder annotate", "preorder train --method btg --annot train.annot", "--lang ja"),  # need models
+    *("--lang ", "--stanza-dir models", "--method btg --annot train.annot"),  # need models of Stanza's
+    "PYTHONPATH=",  # needs a folder of packages: tests/onmt_preorder
     "--tokenize en,ja",  # needs a model of Stanza
     "--device cuda",  # needs a GPU
     *("cityhash", "topdown-btg-preordering", "git clone"),  # download something
@@ -128,7 +143,7 @@ NOT_RUN = (
     "s3://bucket",  # needs an object store
     *("curl ", "preorder serve"),  # need a running server, or are one
     "preorder_recipes.run --host eole",  # needs eole
-    "preorder report   runs/svo-sov-tiny",  # needs a run
+    "preorder report ",  # needs a run
     "--engine ray",  # starts a Ray or needs a cluster
 )
 """Parts of commands that are not run here; most of them have tests of their own."""
@@ -183,18 +198,27 @@ done
 cp train.annot PAIR.train.annot; cp train.align PAIR.train.align
 cp test.annot PAIR.held.annot; cp test.align PAIR.held.align
 preorder apply --model model --src test.en --format positions --out test.pos
-cp test.en test.de; cp test.ja base.ja; tac test.ja > ours.ja
+preorder gold --src test.en --align test.align --format order --out test.order
+cp test.pos positions; cp test.pos test.positions; cp test.pos btg.positions
+cp test.align gold.align; cp test.align en-ja.align; sed 's/.*/1-1/' test.align > gold.from-one
+for name in test.de test.en.raw test.raw my.en; do cp test.en $name; done
+for name in base.ja btg.ja llm.ja my.ja test.ja.1 test.ja.2; do cp test.ja $name; done
+tac test.ja > ours.ja
+for side in en ja align; do head -n 30 train.$side > hand.$side; done; cp hand.ja hand.unidic.ja
+for pair in ja tr; do cp train.align $pair.align; cp train.en $pair.en; done
+mkdir run in tags base ours swapped
+for i in 1 2 3; do
+    gzip -c test.en > in/$i.en.gz; gzip -c test.en.pos > tags/$i.pos.gz
+    cp base.ja base/seed$i.ja; cp ours.ja ours/seed$i.ja
+done
+for name in base ours btg; do
+    for p in 0 100; do cp $name.ja swapped/$name.$p; cp $name.ja swapped/$name.$p.ja; done
+done
+cp in/1.en.gz big.en.gz
 """
 BEFORE = {  # what a page has from another place
-    "docs/plain-text.md": "cp test.en test.en.raw\n",
-    "docs/confidences.md": r"sed 's/[0-9]*-[0-9]*/&:0.5/g' train.align > weighted.align"
-    "\nhead -n 30 train.en > hand.en; head -n 30 train.align > hand.align\n",
-    "docs/scale.md": "mkdir in tags; for i in 1 2 3; do gzip -c test.en > in/$i.en.gz; "
-    "gzip -c test.en.pos > tags/$i.pos.gz; done\n",
-    "docs/evaluation.md": "cp test.align gold.align; cp test.pos test.positions; cp test.ja llm.ja\n"
-    "mkdir swapped; for p in 0 100; do cp base.ja swapped/base.$p; cp ours.ja swapped/ours.$p; done\n",
-    "docs/transfer.md": "for pair in ja tr; do cp train.align $pair.align; cp train.en $pair.en; done\n"
-    "cp train.en.pos ja.en.pos; cp model/classes.txt all.annot.classes\n",
+    "docs/confidences.md": r"sed 's/[0-9]*-[0-9]*/&:0.5/g' train.align > weighted.align" "\n",
+    "docs/transfer.md": "cp train.en.pos ja.en.pos; cp model/classes.txt all.annot.classes\n",
     "docs/models.md": "preorder gold --src test.en --align test.align --unaligned keep --out test.gold\n"
     'DATA="${DATA//.features/.en}"\n',
 }
@@ -267,10 +291,10 @@ def workplace(tmp_path_factory):
     for path in [*folder.iterdir()]:
         path.rename(folder / path.name.replace("svo", "en").replace("sov", "ja"))
     bash(folder, PREPARED)
-    (folder / "run").mkdir()
     for model in MODELS:
         train(folder, *model)
-    shutil.copy(folder / "ours.pt", folder / "run/model.pt")
+    for name in ("run/model.pt", "run/model_step_3250.pt", "a.pt", "b.pt"):
+        shutil.copy(folder / "ours.pt", folder / name)
     for side in ("src", "tgt"):
         shutil.copy(folder / f"ours.{side}", folder / f"run/{side}")
     return folder
