@@ -131,7 +131,7 @@ NOT_RUN = (
     ),  # need a corpus
     *("kftt.en enja.en", "tr/test"),  # need other texts
     *("for side in en ja; do cat", "for side in en de; do", "runs/kftt", "/translations"),  # need a corpus
-    *("> all.en", "--src all.en", "all.align > train.align", "--weights 550000"),  # need the whole corpus
+    *("> all.en", "--src all.en", "all.align > train.align", "--held-out 0 --weights"),  # need the whole corpus
     *("--lang ", "--stanza-dir models", "--method btg --annot train.annot"),  # need models of Stanza's
     "PYTHONPATH=",  # needs a folder of packages: tests/onmt_preorder
     "--tokenize en,ja",  # needs a model of Stanza
@@ -203,7 +203,7 @@ cp test.pos positions; cp test.pos test.positions; cp test.pos btg.positions
 cp test.align gold.align; cp test.align en-ja.align; sed 's/.*/1-1/' test.align > gold.from-one
 for name in test.de test.en.raw test.raw my.en; do cp test.en $name; done
 for name in base.ja btg.ja llm.ja my.ja test.ja.1 test.ja.2; do cp test.ja $name; done
-tac test.ja > ours.ja
+tac test.ja > ours.ja; cp train.ja train.de
 for side in en ja align; do head -n 30 train.$side > hand.$side; done; cp hand.ja hand.unidic.ja
 for pair in ja tr; do cp train.align $pair.align; cp train.en $pair.en; done
 mkdir run in tags base ours swapped
