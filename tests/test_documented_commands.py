@@ -131,7 +131,7 @@ NOT_RUN = (
     ),  # need a corpus
     *("kftt.en enja.en", "tr/test"),  # need other texts
     *("for side in en ja; do cat", "for side in en de; do", "runs/kftt", "/translations"),  # need a corpus
-    *("> all.en", "--src all.en", "all.align > train.align", "--held-out 0 --weights"),  # need the whole corpus
+    *("> all.en", "--src all.en", "all.align > train.align", "--held-out 0 --weights"),  # need it all
     *("--lang ", "--stanza-dir models", "--method btg --annot train.annot"),  # need models of Stanza's
     "PYTHONPATH=",  # needs a folder of packages: tests/onmt_preorder
     "--tokenize en,ja",  # needs a model of Stanza
