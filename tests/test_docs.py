@@ -91,15 +91,23 @@ def test_the_examples_of_docstrings(module):
     assert (failed, attempted > 0) == (0, True)
 
 
+def run_block(page, folder):
+    """Run a page's block in a folder as `make setup` leaves it, with an environment to activate."""
+    (block,) = re.findall(r"^```bash\n(.*?)^```$", (ROOT / page).read_text(encoding="utf-8"), re.M | re.S)
+    (folder / ".venv/bin").mkdir(parents=True, exist_ok=True)
+    line = f'export PATH="{Path(sys.executable).parent}:$PATH" PYTHONPATH="{ROOT}"\n'
+    (folder / ".venv/bin/activate").write_text(line)
+    variables = {name: value for name, value in os.environ.items() if name in ("HOME", "TMPDIR", "LANG")}
+    variables["PATH"] = os.defpath
+    command, pipes = ["bash", "-c", SHORTER + block], {"capture_output": True, "text": True}
+    done = subprocess.run(command, cwd=folder, env=variables, **pipes, check=False)
+    assert done.returncode == 0, done.stderr[-3000:]
+    return done
+
+
 def test_the_block_of_the_readme_runs(tmp_path):
     pytest.importorskip("eflomal")
-    (block,) = re.findall(r"^```bash\n(.*?)^```$", (ROOT / "README.md").read_text("utf-8"), re.M | re.S)
-    (tmp_path / ".venv/bin").mkdir(parents=True)
-    (tmp_path / ".venv/bin/activate").write_text(f'export PATH="{Path(sys.executable).parent}:$PATH"\n')
-    variables = {name: value for name, value in os.environ.items() if name in ("HOME", "TMPDIR", "LANG")}
-    variables |= {"PATH": os.defpath, "PYTHONPATH": str(ROOT)}
-    line = ["bash", "-c", SHORTER + block]
-    subprocess.run(line, cwd=tmp_path, env=variables, check=True)
+    run_block("README.md", tmp_path)
     assert "￨" in (tmp_path / "bitext/test.features").read_text(encoding="utf-8")
 
 
@@ -107,20 +115,9 @@ def test_the_block_of_the_readme_runs(tmp_path):
 def test_the_block_ends_in_figures(tmp_path):
     for program in ("onmt", "eflomal"):
         pytest.importorskip(program)
-    page = (ROOT / "docs/tutorial.md").read_text(encoding="utf-8")
-    (block,) = re.findall(r"^```bash\n(.*?)^```$", page, re.M | re.S)
-    checkout = tmp_path / "check out"  # as `make setup` leaves it, with an environment to activate
-    (checkout / ".venv/bin").mkdir(parents=True)
-    line = f'export PATH="{Path(sys.executable).parent}:$PATH" PYTHONPATH="{ROOT}"\n'
-    (checkout / ".venv/bin/activate").write_text(line)
-    variables = {name: value for name, value in os.environ.items() if name in ("HOME", "TMPDIR", "LANG")}
-    variables["PATH"] = os.defpath
+    checkout = tmp_path / "check out"
     for _ in range(2):  # what is there from the first time is replaced
-        command = ["bash", "-c", SHORTER + block]
-        done = subprocess.run(
-            command, cwd=checkout, env=variables, capture_output=True, text=True, check=False
-        )
-        assert done.returncode == 0, done.stderr[-3000:]
+        done = run_block("docs/tutorial.md", checkout)
         for row in ("aligned tokens", "unreordered"):
             assert re.search(rf"│ +{row} +│ +-?\d\.\d+ │", done.stdout), done.stdout
         assert re.search(r"┃ system +┃ +BLEU ┃(?:.*\n){2}│ test.hyp │ +\d+\.\d\d │", done.stdout), done.stdout

@@ -91,22 +91,29 @@ def test_kept_translations_are_scored_anew(tmp_path, monkeypatch):
     assert page[-3] == "Not trained yet: III, German."
 
 
-def test_tables_of_a_corpus_that_is_not_given_are_named(tmp_path, capsys):
-    for side in CORPORA["enja"]:
-        write(tmp_path / f"test.{side}", *["a b c"] * 500)
-    line = ["zhang2017", "--no-training", "--run", str(tmp_path), "--data", f"enja={tmp_path}"]
-    assert papers.main([*line, "--table", "2", "--table", "2, German", "--table", "2, KFTT"]) == 0
-    page = capsys.readouterr().out
+@pytest.fixture
+def printed(tmp_path, capsys):
+    """Give a function that prints tables, from what is kept and the lines of a test set."""
+
+    def printed(paper, corpus, lines, *tables):
+        for side in CORPORA[corpus]:
+            write(tmp_path / f"test.{side}", *lines)
+        line = [paper, "--no-training", "--run", str(tmp_path), "--data", f"{corpus}={tmp_path}"]
+        assert papers.main([*line, *(part for table in tables for part in ("--table", table))]) == 0
+        return capsys.readouterr().out
+
+    return printed
+
+
+def test_tables_of_a_corpus_that_is_not_given_are_named(printed):
+    page = printed("zhang2017", "enja", ["a b c"] * 500, "2", "2, German", "2, KFTT")
     assert "\n| + H-Distortion | " in page
     assert "\nNot printed without --data multi30k=DIR kftt=DIR: 2, German; 2, KFTT.\n" in page
 
 
-def test_a_page_keeps_what_is_said_of_its_tables(tmp_path, capsys):
-    for side in CORPORA["enja"]:
-        write(tmp_path / f"test.{side}", *["a b c"] * 500)
+def test_a_page_keeps_what_is_said_of_its_tables(printed, tmp_path, capsys):
+    tables = printed("zhang2017", "enja", ["a b c"] * 500).split("\n", 2)[2]
     line = f"zhang2017 --no-training --run {tmp_path} --data enja={tmp_path}".split()
-    assert papers.main(line) == 0
-    tables = capsys.readouterr().out.split("\n", 2)[2]
     page = tmp_path / "zhang2017.md"
     page.write_text("# Ours\n\n## Tables\n\nold\n")
     for _ in range(2):
@@ -239,7 +246,7 @@ def keep(patch, folder, archive, language, **translations):
         write(folder / archive / "files" / f"{name}.seed1.{language}", *lines)
 
 
-def test_the_tau_of_kept_orders(tmp_path, capsys, monkeypatch):
+def test_the_tau_of_kept_orders(printed, tmp_path, monkeypatch):
     """Of a sentence that is reversed and one that is not; where one is missing, none is told."""
     texts = dict.fromkeys(("baseline_absolute_relative", "preorder_relative"), ("a b c", "a b"))
     for archive in ("kawara-de-en", "kawara-en-de", "kawara-rvnn-en-de"):
@@ -249,12 +256,8 @@ def test_the_tau_of_kept_orders(tmp_path, capsys, monkeypatch):
         write(folder / "test.align", "0-2 1-1 2-0", "0-0 1-1")
         positions = ["0 1 2", "1 0"] if "rvnn" in archive else ["2 1 0", "0 1"]
         write(folder / f"test.{source}.predicted.positions", *positions)
-    for side in ("de", "en"):
-        write(tmp_path / f"test.{side}", "a b c", "a b")
-    line = ["kawara2021", "--no-training", "--run", str(tmp_path), "--data", f"multi30k={tmp_path}"]
-    line += ["--table", "III, German", "--table", "Figure 9"]
-    assert papers.main(line) == 0
-    page = capsys.readouterr().out
+    asked = ("kawara2021", "multi30k", ["a b c", "a b"], "III, German", "Figure 9")
+    page = printed(*asked)
     assert "| system | tau | paper | BLEU | paper | precision | brevity | RIBES | paper |\n" in page
     rows = [row.split(" | ") for row in page.split("\n") if row.startswith("| ")]
     found = {row[0]: [cell.split(" (")[0].rstrip(" |") for cell in row[1:]] for row in rows}
@@ -266,44 +269,35 @@ def test_the_tau_of_kept_orders(tmp_path, capsys, monkeypatch):
     assert curves == {"unreordered": ["1.000", "-1.000"], "BTG": ["1.000"] * 2, "RvNN": ["-1.000"] * 2}
     for path in tmp_path.glob("kawara-[rd]*/files/*.positions"):
         path.unlink()
-    assert papers.main(line) == 0
-    page = capsys.readouterr().out
+    page = printed(*asked)
     assert "| system | BLEU | paper | precision | brevity | RIBES | paper |\n" in page
     assert "Kendall" not in page
 
 
-def test_the_speed_of_a_run_is_that_of_its_own_search(tmp_path, capsys, monkeypatch):
+def test_the_speed_of_a_run_is_that_of_its_own_search(printed, tmp_path, monkeypatch):
     names = [f"{system}{search}" for system in ("npmt", "npmt_attention") for search in ("", "-beam_size1")]
     keep(monkeypatch, tmp_path, "phrases-de-en", "en", **{name: ["a b"] for name in names})
     speed = {"npmt": 125, "npmt_attention": 250}
     found = {name: {cost: {"mean": value} for cost in COSTS} for name, value in speed.items()}
     (tmp_path / "phrases-de-en/results.json").write_text(json.dumps({"systems": found}))
-    for side in ("de", "en"):
-        write(tmp_path / f"test.{side}", "a b")
-    line = ["huang2018", "--no-training", "--run", str(tmp_path), "--data", f"multi30k={tmp_path}"]
-    assert papers.main([*line, "--table", "1"]) == 0
-    rows = [row.split(" | ") for row in capsys.readouterr().out.split("\n") if row.startswith("| ")]
+    page = printed("huang2018", "multi30k", ["a b"], "1")
+    rows = [row.split(" | ") for row in page.split("\n") if row.startswith("| ")]
     assert rows[0][5].rstrip(" |") == "words/s"
     speeds = {row[0].removeprefix("| "): row[5].rstrip(" |") for row in rows[2:]}
     beam = {"NPMT, beam 10": "125", "attention, beam 10": "250"}
     assert speeds == {"NPMT, greedy": "–", "attention, greedy": "–"} | beam
 
 
-def test_examples_gain_before_they_lose(tmp_path, capsys, monkeypatch):
+def test_examples_gain_before_they_lose(printed, tmp_path, monkeypatch):
     right, wrong = ["a b c d e", "f g h i j"], ["e d c b a", "j i h g f"]
     systems = {"baseline_absolute_relative": [right[0], wrong[1]], "preorder_relative": [wrong[0], right[1]]}
     keep(monkeypatch, tmp_path, "ja-en-50", "en", **systems)
-    for side in ("ja", "en"):
-        write(tmp_path / f"test.{side}", *right)
-    line = ["kawara2021", "--no-training", "--run", str(tmp_path), "--data", f"kftt={tmp_path}"]
-    assert papers.main([*line, "--table", "IX"]) == 0
-    page = capsys.readouterr().out
+    page = printed("kawara2021", "kftt", right, "IX")
     gained = "- baseline 0.000: j i h g f\n- BTG 1.000: f g h i j\n"
     lost = "- baseline 1.000: a b c d e\n- BTG 0.000: e d c b a\n"
     assert page.index(gained) < page.index(lost)
     keep(monkeypatch, tmp_path / "other", "ja-en-50", "en", **dict.fromkeys(systems, right))
-    assert papers.main([*line, "--table", "IX"]) == 0
-    assert "\nNo sentence gains or loses.\n" in capsys.readouterr().out
+    assert "\nNo sentence gains or loses.\n" in printed("kawara2021", "kftt", right, "IX")
 
 
 @pytest.mark.slow
