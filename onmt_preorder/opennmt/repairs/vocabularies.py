@@ -1,9 +1,11 @@
 """Vocabularies: written whole or not at all, and checked when they are read.
 
-Why: ``onmt_build_vocab`` writes in place: when it is stopped, half a file stays. Reading a damaged vocabulary
+Why: ``onmt_build_vocab`` writes in place: when it is stopped, half a file stays. It ends its workers before
+all of their samples are sent: with ``-dump_samples`` it then waits for ever. Reading a damaged vocabulary
 ends in a traceback, or in a model of other words.
 
-Can go when OpenNMT-py writes beside a file and then renames, and says what is wrong with a line.
+Can go when OpenNMT-py writes beside a file and then renames, lets workers end, and says what is wrong with a
+line.
 """
 
 from __future__ import annotations
@@ -14,6 +16,7 @@ import re
 import shutil
 import tempfile
 from argparse import Namespace
+from collections.abc import Iterator
 from typing import Any
 
 from onmt_preorder.opennmt.configuration import read_corpora
@@ -41,6 +44,16 @@ def _build_vocab(original: Any, opts: Namespace) -> None:
             for name, path in outputs.items():
                 target = path if is_special(path) else stack.enter_context(atomic_file(path))
                 shutil.copyfile(os.path.join(folder, name), target)
+
+
+@adapts("onmt.bin.build_vocab", "mp.Pool")
+@contextlib.contextmanager
+def _pool(original: Any, *args: Any) -> Iterator[Any]:
+    """Let workers end by themselves: those that are ended may not have sent all that is in their queues."""
+    with original(*args) as pool:
+        yield pool
+        pool.close()
+        pool.join()
 
 
 def _outputs(opts: Namespace) -> dict[str, str]:
