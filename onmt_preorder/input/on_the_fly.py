@@ -6,7 +6,6 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from functools import lru_cache
 
-from onmt_preorder.input.positions import NO_POSITION
 from preorder.annotate.options import remembered_folder
 from preorder.data import Sentence
 from preorder.data.formats import parse_tokens, unescape_token
@@ -64,6 +63,8 @@ def put_positions(
     lines: Iterable[Sequence[str]], positions: Iterable[list[str]], directory: str, stanza_folder: str
 ) -> None:
     """Fill in the positions of those of the lines of words that have none, by the model of a directory."""
+    from onmt_preorder.input.positions import NO_POSITION  # imports torch
+
     plain = [each for each in zip(lines, positions, strict=True) if set(each[1]) == {NO_POSITION}]
     if plain:
         found = load(directory, stanza_folder).positions([" ".join(words) for words, _ in plain])
