@@ -156,8 +156,9 @@ class Verdict:
     def text(self) -> str:
         """The verdict in one or two sentences."""
         if self.profile.pairs < FEWEST:
-            most = f"{FEWEST:,} gained 0.3 BLEU at most"
-            return f"Too little text: you have {self.profile.pairs:,} pairs, and {most}."
+            most = max(case.gain for case in CASES if case.profile.pairs <= FEWEST)
+            gained = f"{FEWEST:,} gained {most:.1f} BLEU at most"
+            return f"Too little text: you have {self.profile.pairs:,} pairs, and {gained}."
         share = f"{self.profile.in_order:.0%} of your sentences are in order already"
         there = f"In the nearest case, {self.nearest.name}, {self.nearest.outcome}."
         if self.profile.in_order >= MOSTLY and not (self.is_near and self.nearest.sure):

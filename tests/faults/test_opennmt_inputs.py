@@ -1,9 +1,11 @@
 """Configurations and vocabularies that are none: one line, status 2; vocabularies are written whole."""
 
+import time
 from pathlib import Path
 
 import pytest
 import yaml
+from onmt.bin import build_vocab
 
 from onmt_preorder.opennmt.repairs.vocabularies import check
 from preorder.errors import DataError
@@ -93,6 +95,13 @@ def test_vocabularies_and_samples(folder, capsys):
     assert "may overwrite" not in capsys.readouterr().err
     assert outcome(capsys, folder, *BUILD, "-src_vocab", "/dev/null")[0] == 0
     assert not Path("/dev/null").is_file()
+
+
+def test_workers_end_by_themselves():
+    """OpenNMT-py ends them before their samples are sent, and then waits for these for ever."""
+    with build_vocab.mp.Pool(1) as pool:
+        work = pool.apply_async(time.sleep, (0.3,))
+    assert work.ready()
 
 
 @pytest.mark.parametrize("encoder", ["preorder_transformer", "transformer"])
