@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from functools import partial
-from itertools import chain, tee
+from itertools import chain, islice, tee
 from typing import TYPE_CHECKING, Any, TextIO
 
 from preorder.annotate.options import AnnotatorOptions
@@ -17,6 +18,7 @@ from preorder.command_line import options, shards, source
 from preorder.command_line.source import Source
 from preorder.data import Sentence
 from preorder.data.formats import Escaped, format_confidence, formatted, parse_annotated, warn_of_escapes
+from preorder.data.texts import JUDGED
 from preorder.errors import UsageError
 from preorder.io import files
 from preorder.io.files import Block, read_blocks
@@ -213,8 +215,8 @@ def _blocks(job: ApplyJob) -> Iterator[_Work | Exception]:
                 text = block.texts[0].decode(errors="replace").removeprefix(files.BYTE_ORDER_MARK)
                 first, _ = files.first_filled(iter(text.split("\n")))
                 columns = (2 if first.count("\t") == 1 else 3) if first else 0
-            if block.first == 1:  # its first sentence shows whether the file is refused
-                next(filter(len, _sentences(job, block, columns or 3)), None)
+            if block.first == 1:  # its first sentences show whether the file is refused
+                deque(islice(filter(len, _sentences(job, block, columns or 3)), JUDGED), maxlen=0)
             yield block, columns or 3
     except Exception as error:
         yield error

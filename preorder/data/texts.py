@@ -20,6 +20,7 @@ from preorder.progress import LOGGER
 
 T = TypeVar("T")
 
+JUDGED = 2  # filled lines by which a file is refused where text may look like it
 LOOKED_AT = 100  # filled lines that are looked at
 FEWEST = 10  # lines that must show that a text is not tokenised
 LONG = 15  # characters: a longer line without a space is more than a word
@@ -47,19 +48,19 @@ _KINDS: tuple[Kind, ...] = (
         re.compile(r".*\S *\|\|\| +\S"),
         "a bitext, source ||| target",
         "cut it in two files, one a side",
-        lines=2,
+        lines=JUDGED,
     ),
     Kind(
         re.compile(r"\S+( / \S+){3,}\s*$"),
         "jieba's output, word / word",
         "python -m jieba -d ' ' has spaces",
-        lines=2,
+        lines=JUDGED,
     ),
     Kind(
         re.compile(r"[^\s/|]+([/|])\S+( [^\s/|]+\1\S+){3,}\s*$|\S+_[A-Z]+\$?( \S+_[^\s_a-z]+){3,}\s*$"),
         "words with their tags",
         "give the words, and the tags in a file for --pos",
-        lines=2,
+        lines=JUDGED,
     ),
     Kind(
         re.compile(r"[^\t]+\t[^\t,]*,[^\t]*,\*"), "MeCab's output", "mecab -O wakati writes words with spaces"

@@ -146,6 +146,18 @@ def test_subwords_are_told_by_their_marks():
     assert subword_mark([]) is None
 
 
+@pytest.mark.parametrize("more", [[], ["--line-by-line"], ["--confidence-out", "/dev/null"]])
+@pytest.mark.parametrize("kind", ["fast_align's input", "jieba's output", "words with tags", "a table"])
+def test_apply_refuses_them_in_blocks_and_line_by_line(tmp_path, capsys, kind, more):
+    text, what = FOREIGN[kind]
+    path = tmp_path / "file"
+    path.write_text(text * 2)
+    out = ["--out", str(tmp_path / "out")]
+    assert main(["apply", "-q", "--model", "en-verb-final", "--src", str(path), *out, *more]) == 2
+    assert what in capsys.readouterr().err
+    assert not (tmp_path / "out").exists()
+
+
 @pytest.mark.parametrize("files", [("t.sgm", "plain"), ("plain", "t.sgm")])
 def test_score_refuses_markup(tmp_path, capsys, files):
     """Its tags would count as words."""
